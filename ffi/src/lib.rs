@@ -1,0 +1,1 @@
+//! The RMW plugin librmw_shoal.so: the C ABI of rmw_shoal.

@@ -1,0 +1,1 @@
+//! The ROS graph in shared memory: who is there, alive, and matched.

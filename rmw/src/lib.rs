@@ -1,0 +1,1 @@
+//! ROS 2 middleware semantics over shared memory, without ROS headers.

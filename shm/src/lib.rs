@@ -1,0 +1,1 @@
+//! Shared memory for rmw_shoal: segments, rings, payloads, doorbells. Knows nothing of ROS.

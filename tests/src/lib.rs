@@ -1,0 +1,1 @@
+//! Cross-process tests of rmw_shoal: real processes, real kills.
