@@ -1,1 +1,5 @@
-//! The RMW plugin librmw_shoal.so: the C ABI of rmw_shoal.
+//! The RMW plugin of rmw_shoal: `librmw_shoal.so`, every `rmw_*` symbol that rcl looks up.
+//!
+//! Translation only: C arguments in, the plain Rust of `shoal_rmw` called, its answer out as C.
+pub mod sys;
+pub mod typesupport;

@@ -1,0 +1,191 @@
+//! Generates the bindings of the installed ROS headers and links the plugin against the same installation.
+//!
+//! The layouts and signatures of an RMW plugin must be those of the ROS it is loaded into, so nothing of them is
+//! checked in: bindgen reads the headers of the prefix, and the libraries recorded as needed come from that prefix.
+
+use std::env;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{exit, Command};
+
+/// Headers the plugin implements or calls.
+const HEADERS: &[&str] = &[
+    "rcutils/allocator.h",
+    "rcutils/error_handling.h",
+    "rcutils/logging.h",
+    "rcutils/strdup.h",
+    "rcutils/types.h",
+    "rmw/allocators.h",
+    "rmw/discovery_options.h",
+    "rmw/error_handling.h",
+    "rmw/event.h",
+    "rmw/features.h",
+    "rmw/get_network_flow_endpoints.h",
+    "rmw/get_node_info_and_types.h",
+    "rmw/get_service_names_and_types.h",
+    "rmw/get_topic_endpoint_info.h",
+    "rmw/get_topic_names_and_types.h",
+    "rmw/init.h",
+    "rmw/init_options.h",
+    "rmw/message_sequence.h",
+    "rmw/names_and_types.h",
+    "rmw/qos_profiles.h",
+    "rmw/rmw.h",
+    "rmw/security_options.h",
+    "rmw/topic_endpoint_info_array.h",
+    "rmw/validate_full_topic_name.h",
+    "rmw/validate_namespace.h",
+    "rmw/validate_node_name.h",
+    "rosidl_runtime_c/message_type_support_struct.h",
+    "rosidl_runtime_c/primitives_sequence.h",
+    "rosidl_runtime_c/primitives_sequence_functions.h",
+    "rosidl_runtime_c/service_type_support_struct.h",
+    "rosidl_runtime_c/string_functions.h",
+    "rosidl_runtime_c/type_hash.h",
+    "rosidl_runtime_c/u16string_functions.h",
+    "rosidl_typesupport_introspection_c/field_types.h",
+    "rosidl_typesupport_introspection_c/identifier.h",
+    "rosidl_typesupport_introspection_c/message_introspection.h",
+    "rosidl_typesupport_introspection_c/service_introspection.h",
+];
+
+/// Libraries whose functions the plugin calls.
+const LIBRARIES: &[&str] = &["rmw", "rcutils", "rosidl_runtime_c"];
+
+fn main() {
+    if let Err(message) = run() {
+        println!("cargo::error={message}");
+        exit(1);
+    }
+}
+
+fn run() -> Result<(), String> {
+    for name in ["ROS_PREFIX", "AMENT_PREFIX_PATH", "ROS_DISTRO", "LIBCLANG_PATH"] {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+    let workspace = PathBuf::from(var("CARGO_MANIFEST_DIR")?).join("..");
+    let out = PathBuf::from(var("OUT_DIR")?);
+    let prefix = find_prefix(&workspace)?;
+    select_libclang(&workspace);
+    generate(&prefix, &out)?;
+    link(&prefix, &out)
+}
+
+fn var(name: &str) -> Result<String, String> {
+    env::var(name).map_err(|e| format!("{name}: {e}; build this crate with cargo"))
+}
+
+/// The ROS to build against: the one asked for, the one sourced, the one installed, the one `cargo xtask ros` laid.
+fn find_prefix(workspace: &Path) -> Result<PathBuf, String> {
+    if let Some(asked) = env::var_os("ROS_PREFIX").map(PathBuf::from) {
+        return match has_rmw(&asked) {
+            true => Ok(asked),
+            false => Err(format!("ROS_PREFIX={} has no include/rmw; name a ROS 2 prefix there", asked.display())),
+        };
+    }
+    let distro = env::var("ROS_DISTRO").unwrap_or_else(|_| "jazzy".into());
+    let sourced = env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
+    let laid = workspace.join("target/ros").join(&distro);
+    let mut candidates: Vec<PathBuf> = env::split_paths(&sourced).collect();
+    candidates.extend([Path::new("/opt/ros").join(&distro), laid.clone()]);
+    candidates.into_iter().find(|p| has_rmw(p)).ok_or_else(|| {
+        format!(
+            "no ROS 2 found: looked at ROS_PREFIX, AMENT_PREFIX_PATH, /opt/ros/{distro} and {}; \
+             run `cargo xtask ros {distro}` to lay one there, or source your ROS setup file",
+            laid.display()
+        )
+    })
+}
+
+fn has_rmw(prefix: &Path) -> bool {
+    rmw_include(prefix).is_some()
+}
+
+/// ROS installs headers as include/<pkg>/<pkg>/x.h; merged or old layouts have include/<pkg>/x.h.
+fn rmw_include(prefix: &Path) -> Option<PathBuf> {
+    ["include/rmw", "include"].map(|d| prefix.join(d)).into_iter().find(|d| d.join("rmw/rmw.h").is_file())
+}
+
+/// Bindgen loads libclang when it runs; take the one `cargo xtask ros` laid unless the user names another.
+fn select_libclang(workspace: &Path) {
+    let laid = workspace.join("target/ros/libclang");
+    if env::var_os("LIBCLANG_PATH").is_none() && laid.join("libclang.so").is_file() {
+        env::set_var("LIBCLANG_PATH", laid);
+    }
+}
+
+fn generate(prefix: &Path, out: &Path) -> Result<(), String> {
+    let mut builder = bindgen::Builder::default()
+        .header_contents("shoal_ros.h", &umbrella())
+        .clang_args(clang_args(prefix)?)
+        .default_enum_style(bindgen::EnumVariation::Consts)
+        .prepend_enum_name(false)
+        .generate_comments(false)
+        .derive_default(false)
+        .blocklist_var("rmw_qos_profile_.*")
+        .parse_callbacks(Box::new(ReturnCodes))
+        .rust_target(bindgen::RustTarget::stable(85, 0).map_err(|e| e.to_string())?);
+    for family in ["rmw", "rcutils", "rosidl", "RMW", "RCUTILS", "ROSIDL"] {
+        let pattern = format!("{family}_.*");
+        builder = builder.allowlist_function(&pattern).allowlist_type(&pattern).allowlist_var(&pattern);
+    }
+    let bindings = builder
+        .generate()
+        .map_err(|e| format!("bindgen failed on the headers of {}: {e}; see the lines above", prefix.display()))?;
+    bindings.write_to_file(out.join("ros.rs")).map_err(|e| format!("{}/ros.rs: {e}", out.display()))
+}
+
+/// Gives the RMW_RET_* macros the type of `rmw_ret_t`.
+#[derive(Debug)]
+struct ReturnCodes;
+
+impl bindgen::callbacks::ParseCallbacks for ReturnCodes {
+    fn int_macro(&self, name: &str, _value: i64) -> Option<bindgen::callbacks::IntKind> {
+        name.starts_with("RMW_RET_").then_some(bindgen::callbacks::IntKind::I32)
+    }
+}
+
+fn umbrella() -> String {
+    let mut text = String::new();
+    for header in HEADERS {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "#include \"{header}\"");
+    }
+    text
+}
+
+fn clang_args(prefix: &Path) -> Result<Vec<String>, String> {
+    let include = prefix.join("include");
+    println!("cargo::rerun-if-changed={}", include.display());
+    let mut args = vec![format!("-I{}", include.display())];
+    let entries = include.read_dir().map_err(|e| format!("{}: {e}", include.display()))?;
+    args.extend(entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()).map(|p| format!("-I{}", p.display())));
+    // A libclang from a wheel comes without the compiler's own headers (stddef.h and the like).
+    args.extend(compiler_headers().map(|dir| format!("-isystem{dir}")));
+    Ok(args)
+}
+
+fn compiler_headers() -> Option<String> {
+    let cc = env::var("CC").unwrap_or_else(|_| "gcc".into());
+    let output = Command::new(cc).arg("-print-file-name=include").output().ok()?;
+    let dir = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    Path::new(&dir).is_absolute().then_some(dir)
+}
+
+/// Cargo gives tests the search paths that lie in its target folder as LD_LIBRARY_PATH; a link there to the prefix's
+/// libraries makes `cargo test` find them without an environment of its own.
+fn link(prefix: &Path, out: &Path) -> Result<(), String> {
+    let libraries = prefix.join("lib");
+    let local = out.join("ros-lib");
+    if local.is_symlink() {
+        std::fs::remove_file(&local).map_err(|e| format!("{}: {e}", local.display()))?;
+    }
+    let target = libraries.canonicalize().map_err(|e| format!("{}: {e}", libraries.display()))?;
+    std::os::unix::fs::symlink(target, &local).map_err(|e| format!("{}: {e}", local.display()))?;
+    println!("cargo::rustc-link-search=native={}", local.display());
+    for library in LIBRARIES {
+        println!("cargo::rustc-link-lib=dylib={library}");
+    }
+    Ok(())
+}

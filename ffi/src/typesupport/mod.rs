@@ -1,0 +1,1 @@
+//! Message and service types: from a rosidl type support to a compiled plan.
