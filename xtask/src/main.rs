@@ -61,9 +61,7 @@ fn main() -> std::process::ExitCode {
 
 fn dispatch(task: Task) -> Result<(), Failure> {
     match task {
-        Task::Ros { distro } => {
-            prefix::find_or_make(distro).map(|p| println!("ROS 2 {} prefix: {}", p.distro, p.root.display()))
-        }
+        Task::Ros { distro } => set_up(distro),
         Task::Env { distro } => env::print(distro),
         Task::Build { distro } => {
             plugin::build(&prefix::find_or_make(distro)?).map(|lib| println!("{}", lib.display()))
@@ -74,4 +72,15 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Loom => checks::loom(),
         Task::Probes(choice) => checks::probes(&choice),
     }
+}
+
+/// Everything that a plain `cargo build` needs afterwards, and what was found where.
+fn set_up(distro: Option<Distro>) -> Result<(), Failure> {
+    let prefix = prefix::find_or_make(distro)?;
+    println!("ROS 2 {} prefix: {}", prefix.distro, prefix.root.display());
+    match libclang::find_or_fetch()? {
+        Some(dir) => println!("libclang: {}", dir.display()),
+        None => println!("libclang: the machine's own"),
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The ROS 2 that everything is built against and run with: an installed one, or one made of wheels.
 
 use crate::run::Failure;
-use crate::{machine, wheels};
+use crate::{machine, paths, wheels};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -65,11 +65,16 @@ impl Prefix {
     pub fn library_path(&self) -> OsString {
         let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
         let mut dirs = self.library_dirs();
-        let more: Vec<_> =
-            std::env::split_paths(&inherited).filter(|d| !d.as_os_str().is_empty() && !dirs.contains(d)).collect();
+        let more: Vec<_> = std::env::split_paths(&inherited).filter(|d| !is_cargos(d) && !dirs.contains(d)).collect();
         dirs.extend(more);
         std::env::join_paths(dirs).unwrap_or(inherited)
     }
+}
+
+/// `cargo run` puts its own folders in front; a ROS 2 program has no use for them.
+fn is_cargos(dir: &Path) -> bool {
+    let sysroot = std::env::var_os("CARGO").map(PathBuf::from).and_then(|c| Some(c.parent()?.parent()?.to_owned()));
+    dir.as_os_str().is_empty() || dir.starts_with(paths::target()) || sysroot.is_some_and(|s| dir.starts_with(s))
 }
 
 fn children(dir: &Path, keep: impl Fn(&str) -> bool) -> Vec<PathBuf> {

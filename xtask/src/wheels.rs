@@ -6,18 +6,7 @@ use crate::{paths, python};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is asked for by name; everything below it is held by the pins.
-const TOP_LEVEL: [&str; 8] = [
-    "rclpy",
-    "rmw-fastrtps-cpp",
-    "std-msgs",
-    "std-srvs",
-    "geometry-msgs",
-    "sensor-msgs",
-    "rcl-interfaces",
-    "test-msgs",
-];
-
+/// Every package, top level and transitive, with its version.
 fn pins(distro: Distro) -> &'static str {
     match distro {
         Distro::Jazzy => include_str!("../pins/jazzy.txt"),
@@ -58,13 +47,17 @@ pub fn find_or_make(distro: Distro) -> Result<PathBuf, Failure> {
     Ok(root)
 }
 
+/// Exactly the pins, with nothing left for pip to choose; then pip says whether they are complete. empy comes as
+/// source only.
 fn install(distro: Distro, root: &Path) -> Result<(), Failure> {
-    let constraints = root.join("constraints.txt");
-    at(&constraints, std::fs::write(&constraints, pins(distro)))?;
-    let mut pip = Command::new(root.join("bin/python"));
-    pip.env_remove("LD_PRELOAD").env("_ROS_WHEELS_BOOTSTRAP_COMPLETE", "1");
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:", "-c"])
-        .arg(&constraints);
-    pip.args(TOP_LEVEL.map(|p| format!("ros-{distro}-{p}")));
-    run::run(&mut pip)
+    let list = root.join("pins.txt");
+    at(&list, std::fs::write(&list, pins(distro)))?;
+    let pip = |args: &[&str]| {
+        let mut pip = Command::new(root.join("bin/python"));
+        pip.env_remove("LD_PRELOAD").env("_ROS_WHEELS_BOOTSTRAP_COMPLETE", "1");
+        pip.args(["-m", "pip", "--quiet", "--disable-pip-version-check"]).args(args);
+        pip
+    };
+    run::run(pip(&["install", "--no-deps", "--only-binary=:all:", "--no-binary=empy", "-r"]).arg(&list))?;
+    run::run(&mut pip(&["check"]))
 }
