@@ -1,1 +1,125 @@
-//! Filled in by its own change.
+//! Hazards: how a reader says "I am looking at this payload" without writing into its owner's memory.
+//!
+//! A table is a row of 64-bit words in the reader's own context entry.
+//! - Word 0: high water, the highest index that was ever in use. It only rises, so scans stay short.
+//! - Words 1..: 0, or the id of a chunk ([`ChunkRef::id`](crate::ring::ChunkRef::id)) that a reader of this context is
+//!   looking at.
+//!
+//! Rules:
+//! 1. Only the context that owns the table writes it (and who reaps that context, after its death: all zeros).
+//! 2. Which word is used by whom is process-local knowledge; a [`HazardSlot`] is the right to one word.
+//! 3. A reader stores the id, fences (`SeqCst`), then validates that the slot still names the chunk. Not so: it clears
+//!    the word and has read nothing.
+//! 4. It clears the word (`Release`) after its last look at the payload.
+//! 5. A writer retires the slot, fences (`SeqCst`), then scans. Found: the chunk waits in limbo and is looked for again
+//!    later; nobody new can validate it. Not found: the chunk is free.
+//!
+//! Death of the reader anywhere: the words stay until its context is reaped, and chunks wait that long, no longer.
+//! Hostile words: an id that names nothing holds nothing; one that names a chunk only keeps memory from being reused.
+
+use crate::sync::{AtomicU64, Ordering};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Usable words of a table, whatever its length: the free list is one word.
+const MAX_HAZARDS: usize = 62;
+
+/// This process's side of its context's hazard words.
+#[derive(Clone)]
+pub struct HazardTable<'a> {
+    words: &'a [AtomicU64],
+    /// Bit i: word i is somebody's.
+    taken: Arc<AtomicU64>,
+}
+
+impl<'a> HazardTable<'a> {
+    /// Takes over a table. There must be one per table and process; clones share its free list.
+    pub fn new(words: &'a [AtomicU64]) -> HazardTable<'a> {
+        HazardTable { words, taken: Arc::new(AtomicU64::new(1)) }
+    }
+
+    /// The right to announce one payload at a time; `None` when all are in use, by readers or by loans.
+    #[inline]
+    pub fn acquire(&self) -> Option<HazardSlot<'a>> {
+        let mut taken = self.taken.load(Ordering::Relaxed);
+        loop {
+            let index = taken.trailing_ones() as usize;
+            if index > MAX_HAZARDS {
+                return None;
+            }
+            let word = self.words.get(index)?;
+            // Acquire: the word's last holder, maybe another thread, has cleared it. Meets the drop of the slot.
+            match self.taken.compare_exchange_weak(taken, taken | 1 << index, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Some(self.slot(word, index)),
+                Err(now) => taken = now,
+            }
+        }
+    }
+
+    fn slot(&self, word: &'a AtomicU64, index: usize) -> HazardSlot<'a> {
+        if self.words[0].load(Ordering::Relaxed) < index as u64 {
+            // Before any announcement in the word, which the reader's fence orders: who sees that sees this.
+            self.words[0].fetch_max(index as u64, Ordering::Relaxed);
+        }
+        // Nobody else writes our table while we live; what a dead predecessor left would look like a read in progress.
+        word.store(0, Ordering::Relaxed);
+        HazardSlot { word, taken: self.taken.clone(), bit: 1 << index, not_sync: PhantomData }
+    }
+}
+
+/// The right to one hazard word. Given back on drop.
+pub struct HazardSlot<'a> {
+    word: &'a AtomicU64,
+    taken: Arc<AtomicU64>,
+    bit: u64,
+    /// One announcement at a time, so no two threads at once.
+    not_sync: PhantomData<Cell<()>>,
+}
+
+impl HazardSlot<'_> {
+    /// Stores the id; `None` when the slot announces something already (a read inside of a read). The caller fences.
+    #[inline]
+    pub(crate) fn announce(&self, id: u64) -> Option<Announcement<'_>> {
+        if self.word.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        self.word.store(id, Ordering::Relaxed);
+        Some(Announcement(self.word))
+    }
+}
+
+impl Drop for HazardSlot<'_> {
+    fn drop(&mut self) {
+        // ORDERING(hazard.clear): Release: our reads of the payload come before its reuse. Meets `scan`.
+        self.word.store(0, Ordering::Release);
+        self.taken.fetch_and(!self.bit, Ordering::Release);
+    }
+}
+
+/// A chunk id standing in a hazard word; cleared on drop.
+pub(crate) struct Announcement<'s>(&'s AtomicU64);
+
+impl Drop for Announcement<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // ORDERING(hazard.clear): Release: our reads of the payload come before its reuse. Meets `scan`.
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+/// Whether some reader of the context whose table this is announces the chunk `id`. The caller must have retired the
+/// slot that named the chunk and put a `fence(SeqCst)` after that.
+#[inline]
+pub fn scan(table: &[AtomicU64], id: u64) -> bool {
+    let Some((high, words)) = table.split_first() else { return false };
+    // The high-water mark was stored before the hazard that counts, and the fences order both the same way.
+    let used = usize::try_from(high.load(Ordering::Relaxed)).unwrap_or(usize::MAX).min(words.len());
+    // ORDERING(hazard.clear): Acquire: seeing a cleared word, we reuse the payload after the reader's last look.
+    words[..used].iter().any(|word| word.load(Ordering::Acquire) == id)
+}
+
+#[cfg(test)]
+mod models;
+#[cfg(test)]
+mod tests;

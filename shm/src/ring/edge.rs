@@ -1,0 +1,35 @@
+//! The edge between a writer that publishes and a reader that joins.
+//!
+//! The writer commits, then looks whether the set of readers has moved; the joiner registers (which moves it), then looks
+//! at the heads. With the two fences at least one of them sees the other, so a sample is at or below the head that the
+//! joiner starts from, or its writer has seen the joiner, or both; never neither.
+
+use super::strength::{Full, Strength};
+use crate::sync::{AtomicU64, Ordering};
+
+/// The generation of a topic's readers, loaded after a commit. Call this between the commit and looking at the list
+/// of readers; the fence in here is also the one that [`drain::mark`](crate::drain::mark) asks for.
+#[inline]
+pub fn generation_after_commit(generation: &AtomicU64) -> u64 {
+    generation_with::<Full>(generation)
+}
+
+/// A ring's head, loaded after the caller has registered itself as a reader (and moved the generation).
+#[inline]
+pub fn head_after_registering(head: &AtomicU64) -> u64 {
+    head_with::<Full>(head)
+}
+
+#[inline]
+pub(super) fn generation_with<S: Strength>(generation: &AtomicU64) -> u64 {
+    S::published();
+    // ORDERING(ring.join): Acquire: what the joiner wrote before it moved the generation is seen with the move.
+    generation.load(Ordering::Acquire)
+}
+
+#[inline]
+pub(super) fn head_with<S: Strength>(head: &AtomicU64) -> u64 {
+    S::registered();
+    // ORDERING(ring.head): Acquire: the samples up to the head come before it. Meets `Writer::commit`.
+    head.load(Ordering::Acquire)
+}
