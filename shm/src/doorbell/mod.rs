@@ -1,1 +1,121 @@
-//! Skeleton.
+//! One futex word per context, on which its threads sleep and which any peer may ring.
+//!
+//! The word: bit 0 is PARKED ("somebody sleeps here, or is about to"), the rest counts rings.
+//!
+//! Rules.
+//! 1. A thread that wants to sleep *arms*: it sets PARKED, then fences, then looks for work (pending marks, guard
+//!    conditions, the interrupt flag), and only then sleeps, and only while the word is still the armed value.
+//! 2. Who has made work *rings*: it makes the work visible, then fences, then looks at the word. PARKED clear: nobody
+//!    sleeps, no system call. PARKED set: one compare-and-swap clears it and counts the ring, then all sleepers wake.
+//!    The compare-and-swap lets one of several ringers make the system call.
+//! 3. Only threads of the owning process set PARKED; anybody may clear it, by a ring. A woken thread that goes back to
+//!    sleep arms again. A thread that leaves clears PARKED only if no other thread of its process is parked, which the
+//!    process counts ([`Parking`]); else the others would sleep through the next ring.
+//!
+//! Why no wake-up is lost: the fences of rules 1 and 2 are totally ordered. If the ringer's comes first, the waiter's
+//! look finds the work. If the waiter's comes first, the ringer's look finds PARKED and moves the word, so the sleep
+//! either does not begin (the word is not the armed value) or is woken.
+//!
+//! A ringer that dies between its work and its ring leaves sleepers asleep, and one that dies between its
+//! compare-and-swap and its system call has even cleared PARKED without waking, so that later rings pass by. Whoever
+//! reaps the dead therefore rings every living context with [`ring_always`](Doorbell::ring_always). A dead waiter leaves
+//! PARKED set, which costs the next ringer one system call.
+//!
+//! The count of rings has 31 bits. A sleep could only be missed by a thread that is preempted between its look and its
+//! sleep for exactly 2^31 rings, each of which needs another thread of its process to arm in between.
+
+#[cfg(test)]
+mod models;
+mod parking;
+#[cfg(test)]
+mod tests;
+
+use crate::futex;
+use crate::sync::{fence, AtomicU32, Ordering};
+
+pub use parking::{Parked, Parking};
+
+/// Bit 0 of a doorbell word.
+pub const PARKED: u32 = 1;
+
+const ONE_RING: u32 = 2;
+
+/// A doorbell word, wherever it lives. Zero is its initial state.
+#[derive(Clone, Copy, Debug)]
+pub struct Doorbell<'a>(pub &'a AtomicU32);
+
+impl<'a> Doorbell<'a> {
+    /// Says that this thread is about to sleep, and answers the value to sleep on. After it, look for work; then sleep
+    /// with [`futex::wait`] on [`word`](Self::word); at the end [`disarm`](Self::disarm).
+    ///
+    /// For a process that parks one thread at a time; several threads go through [`Parking`].
+    #[must_use = "the armed value is what futex::wait must expect"]
+    pub fn arm(&self) -> u32 {
+        self.arm_with(|| fence(Ordering::SeqCst))
+    }
+
+    /// Says that nobody sleeps here any more. Wrong while another thread of the process is armed: see [`Parking`].
+    pub fn disarm(&self) {
+        self.0.fetch_and(!PARKED, Ordering::Relaxed);
+    }
+
+    /// Wakes the threads parked here, if there are any, after the caller has made its work visible. Lock-free and
+    /// async-signal-safe. Answers whether it woke someone.
+    pub fn ring(&self) -> bool {
+        self.ring_with(|| fence(Ordering::SeqCst))
+    }
+
+    /// [`ring`](Self::ring) for a caller that has executed `fence(SeqCst)` since its work became visible, so that one
+    /// fence serves many doorbells.
+    pub fn ring_after_fence(&self) -> bool {
+        self.ring_with(|| ())
+    }
+
+    /// Moves the word and wakes its sleepers whether or not PARKED is set: for the reaper of a dead context, which may
+    /// have died in the middle of a ring.
+    pub fn ring_always(&self) {
+        self.0.fetch_add(ONE_RING, Ordering::Relaxed);
+        futex::wake_all(self.0);
+    }
+
+    /// Whether somebody is parked, at this moment.
+    pub fn is_parked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & PARKED != 0
+    }
+
+    /// The word to sleep on.
+    pub fn word(&self) -> &'a AtomicU32 {
+        self.0
+    }
+
+    pub(crate) fn arm_with(&self, fence: impl FnOnce()) -> u32 {
+        let before = self.0.fetch_or(PARKED, Ordering::Relaxed);
+        // ORDERING(park.ring): PARKED before the look for work; meets the fence of ring(), which stands between the
+        // ringer's work and its look at PARKED. Model: doorbell::models.
+        fence();
+        before | PARKED
+    }
+
+    fn ring_with(&self, fence: impl FnOnce()) -> bool {
+        let rang = self.ring_word_with(fence);
+        if rang {
+            futex::wake_all(self.0);
+        }
+        rang
+    }
+
+    /// The word's part of a ring: answers whether the caller must wake the sleepers.
+    pub(crate) fn ring_word_with(&self, fence: impl FnOnce()) -> bool {
+        // ORDERING(park.ring): the work before the look at PARKED; meets the fence of arm(). Model: doorbell::models.
+        fence();
+        let mut word = self.0.load(Ordering::Relaxed);
+        while word & PARKED != 0 {
+            let rung = (word & !PARKED).wrapping_add(ONE_RING);
+            match self.0.compare_exchange_weak(word, rung, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+}

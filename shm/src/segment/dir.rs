@@ -1,0 +1,296 @@
+//! The directory of a domain: `<root>/shoal-<euid>/<domain>`, verified once, then used by descriptor.
+
+use super::error::{DirError, OpenError};
+use super::sys;
+use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{fchown, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Who may join a domain.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Access {
+    /// Processes of the same effective user: directory 0700, files 0600.
+    Owner,
+    /// Members of this group id: directory 2770, files 0660.
+    Group(u32),
+}
+
+impl Access {
+    fn parent_name(self) -> String {
+        match self {
+            Access::Owner => format!("shoal-{}", sys::effective_uid()),
+            Access::Group(gid) => format!("shoal-g{gid}"),
+        }
+    }
+
+    fn directory_mode(self) -> u32 {
+        match self {
+            Access::Owner => 0o700,
+            Access::Group(_) => 0o2770,
+        }
+    }
+
+    fn file_mode(self) -> u32 {
+        match self {
+            Access::Owner => 0o600,
+            Access::Group(_) => 0o660,
+        }
+    }
+
+    /// The owner found and the owner expected, where they differ.
+    fn stranger(self, found: &Metadata) -> Option<(String, String)> {
+        let (kind, owner, me) = match self {
+            Access::Owner => ("uid", found.uid(), sys::effective_uid()),
+            Access::Group(gid) => ("gid", found.gid(), gid),
+        };
+        (owner != me).then(|| (format!("{kind} {owner}"), format!("{kind} {me}")))
+    }
+}
+
+/// An opened, verified domain directory. Everything in it is reached through its descriptor, so a later rename or
+/// replacement of the path changes nothing for us.
+#[derive(Debug)]
+pub struct DomainDir {
+    root: File,
+    parent: File,
+    dir: File,
+    parent_name: String,
+    domain: String,
+    path: PathBuf,
+    access: Access,
+}
+
+/// Directories are removed by whoever leaves last, so a creator may have to start again; but not for ever.
+const ATTEMPTS: usize = 1000;
+
+impl DomainDir {
+    /// Opens `<root>/shoal-<euid>/<domain>` (with [`Access::Group`]: `<root>/shoal-g<gid>/<domain>`), creating the two
+    /// lower levels where they are missing. `root` itself must exist and may be a symlink.
+    ///
+    /// Each level appears under its name only when its owner and mode are right, so creators may race, die, or run
+    /// under any umask without leaving a directory that keeps others out.
+    ///
+    /// # Errors
+    /// A name that cannot be a directory, a symlink or a stranger's directory in the way, wrong permission bits, or the
+    /// system's refusal.
+    pub fn open_or_create(root: &Path, access: Access, domain: &str) -> Result<DomainDir, DirError> {
+        check_name(domain)?;
+        let io_error = |what, path: &Path, source| DirError::Io { what, path: path.to_owned(), source };
+        let root_dir = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_DIRECTORY)
+            .open(root)
+            .map_err(|source| io_error("open the directory", root, source))?;
+        let parent_name = access.parent_name();
+        let parent_path = root.join(&parent_name);
+        let path = parent_path.join(domain);
+        for _ in 0..ATTEMPTS {
+            let parent = enter(&root_dir, &parent_name, &parent_path, access)?;
+            match enter(&parent, domain, &path, access) {
+                // The parent was removed between the two steps.
+                Err(DirError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+                Ok(dir) => {
+                    let domain = domain.to_owned();
+                    return Ok(DomainDir { root: root_dir, parent, dir, parent_name, domain, path, access });
+                }
+            }
+        }
+        Err(io_error("keep", &path, io::Error::other("it is removed again and again")))
+    }
+
+    /// Where the directory is; for messages only.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Who may join.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Whether the path still names the directory held here. It no longer does once someone has removed it
+    /// ([`remove_self`](Self::remove_self)); then creating a file fails with `NotFound` and the caller starts again.
+    pub fn is_current(&self) -> bool {
+        let (Ok(named), Ok(held)) = (std::fs::symlink_metadata(&self.path), self.dir.metadata()) else { return false };
+        named.dev() == held.dev() && named.ino() == held.ino()
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// The system's, e.g. `NotFound`.
+    pub fn unlink(&self, name: &str) -> io::Result<()> {
+        sys::unlink_at(&self.dir, name, 0)
+    }
+
+    /// The names of the files in the directory.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        sys::names(&self.dir)
+    }
+
+    /// Removes the directory, and the user's directory above it, where they are empty; else does nothing.
+    pub fn remove_self(&self) {
+        if sys::unlink_at(&self.parent, &self.domain, libc::AT_REMOVEDIR).is_ok() {
+            // Other domains may live in the parent: then this fails, as it should.
+            let _ = sys::unlink_at(&self.root, &self.parent_name, libc::AT_REMOVEDIR);
+        }
+    }
+
+    /// The path of a file in here; for messages only.
+    pub fn path_of(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Creates a file that must not exist yet, readable and writable, with the domain's mode whatever the umask.
+    pub(crate) fn create_file(&self, name: &str) -> io::Result<File> {
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+        let file = sys::open_at(&self.dir, name, flags, self.access.file_mode())?;
+        match file.set_permissions(Permissions::from_mode(self.access.file_mode())) {
+            Ok(()) => Ok(file),
+            Err(error) => {
+                let _ = self.unlink(name);
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens a file for reading and writing, creating it whole (owner, mode) where it is missing.
+    pub(crate) fn open_or_create_file(&self, name: &str) -> io::Result<File> {
+        for _ in 0..ATTEMPTS {
+            match sys::open_at(&self.dir, name, libc::O_RDWR | libc::O_NONBLOCK, 0) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                other => return other,
+            }
+            let temporary = sys::temporary_name(name)?;
+            let file = self.create_file(&temporary)?;
+            match sys::rename_new(&self.dir, &temporary, name) {
+                Ok(()) => return Ok(file),
+                Err(error) => {
+                    let _ = self.unlink(&temporary);
+                    if error.kind() != io::ErrorKind::AlreadyExists {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Err(io::Error::other(format!("{} is created and removed again and again", self.path_of(name).display())))
+    }
+
+    /// Opens an existing file and checks what it is and whose it is. O_NONBLOCK: a FIFO in its place must not block us.
+    pub(crate) fn open_file(&self, name: &str, flags: libc::c_int) -> Result<(File, Metadata), OpenError> {
+        let path = self.path_of(name);
+        let file = sys::open_at(&self.dir, name, flags | libc::O_NONBLOCK, 0).map_err(|source| {
+            match source.raw_os_error() {
+                Some(libc::ENOENT) => OpenError::Missing { path: path.clone() },
+                Some(libc::ELOOP) => OpenError::Symlink { path: path.clone() },
+                Some(libc::EISDIR | libc::ENXIO) => OpenError::NotRegular { path: path.clone() },
+                _ => OpenError::Io { what: "open", path: path.clone(), source },
+            }
+        })?;
+        let found = self.verify_file(&file, name)?;
+        Ok((file, found))
+    }
+
+    /// Checks that an opened file is a regular one and belongs to who may join.
+    pub(crate) fn verify_file(&self, file: &File, name: &str) -> Result<Metadata, OpenError> {
+        let path = self.path_of(name);
+        let found = file.metadata().map_err(|source| OpenError::Io { what: "examine", path: path.clone(), source })?;
+        if !found.file_type().is_file() {
+            return Err(OpenError::NotRegular { path });
+        }
+        match self.access.stranger(&found) {
+            Some((owner, me)) => Err(OpenError::NotOwner { path, owner, me }),
+            None => Ok(found),
+        }
+    }
+
+    /// The device and inode a name stands for now.
+    pub(crate) fn identity_of(&self, name: &str) -> io::Result<(u64, u64)> {
+        let found = sys::open_at(&self.dir, name, libc::O_PATH, 0)?.metadata()?;
+        Ok((found.dev(), found.ino()))
+    }
+}
+
+fn check_name(name: &str) -> Result<(), DirError> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if name.is_empty() || name.len() > 200 || name.starts_with('.') || !name.chars().all(allowed) {
+        return Err(DirError::BadName { name: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// Opens a directory level and verifies it, creating it where it is missing.
+fn enter(base: &File, name: &str, path: &Path, access: Access) -> Result<File, DirError> {
+    for _ in 0..ATTEMPTS {
+        match sys::open_at(base, name, libc::O_RDONLY | libc::O_DIRECTORY, 0) {
+            Ok(dir) => return verify(dir, path, access),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => create_level(base, name, path, access)?,
+            Err(error) => return Err(not_opened(base, name, path, access, error)),
+        }
+    }
+    Err(DirError::Io { what: "keep", path: path.to_owned(), source: io::Error::other("it is removed again and again") })
+}
+
+fn verify(dir: File, path: &Path, access: Access) -> Result<File, DirError> {
+    let path = path.to_owned();
+    let found = match dir.metadata() {
+        Ok(found) => found,
+        Err(source) => return Err(DirError::Io { what: "examine", path, source }),
+    };
+    if let Some((owner, me)) = access.stranger(&found) {
+        return Err(DirError::NotOwner { path, owner, me });
+    }
+    let (mode, wanted) = (found.mode() & 0o7777, access.directory_mode());
+    // A setgid bit inherited from the root is harmless where the group has no permission.
+    if mode != wanted && (access != Access::Owner || mode & 0o777 != wanted) {
+        return Err(DirError::Mode { path, mode, wanted });
+    }
+    Ok(dir)
+}
+
+/// Why a directory cannot be opened: looks at what stands there.
+fn not_opened(base: &File, name: &str, path: &Path, access: Access, source: io::Error) -> DirError {
+    let path = path.to_owned();
+    let found = sys::open_at(base, name, libc::O_PATH, 0).and_then(|there| there.metadata());
+    match found {
+        Ok(found) if found.file_type().is_symlink() => DirError::Symlink { path },
+        Ok(found) if !found.is_dir() => DirError::NotDirectory { path },
+        Ok(found) => match access.stranger(&found) {
+            Some((owner, me)) => DirError::NotOwner { path, owner, me },
+            None => DirError::Io { what: "open", path, source },
+        },
+        Err(_) => DirError::Io { what: "open", path, source },
+    }
+}
+
+/// Makes a directory under a temporary name and gives it its name when it is finished; that somebody else was faster
+/// is fine. Dying in between leaves an empty directory that nobody looks at.
+fn create_level(base: &File, name: &str, path: &Path, access: Access) -> Result<(), DirError> {
+    let fail = |what, source| DirError::Io { what, path: path.to_owned(), source };
+    let temporary = sys::temporary_name(name).map_err(|source| fail("name", source))?;
+    sys::mkdir_at(base, &temporary).map_err(|source| fail("create", source))?;
+    crate::crash_point!("dir.made");
+    let finished = finish_level(base, &temporary, access).and_then(|()| sys::rename_new(base, &temporary, name));
+    finished.or_else(|source| {
+        let _ = sys::unlink_at(base, &temporary, libc::AT_REMOVEDIR);
+        match source.kind() {
+            io::ErrorKind::AlreadyExists => Ok(()),
+            _ => Err(fail("create", source)),
+        }
+    })
+}
+
+fn finish_level(base: &File, temporary: &str, access: Access) -> io::Result<()> {
+    // First for ourselves: the umask may have taken away our own right to open it.
+    sys::chmod_at(base, temporary, 0o700)?;
+    let dir = sys::open_at(base, temporary, libc::O_RDONLY | libc::O_DIRECTORY, 0)?;
+    if let Access::Group(gid) = access {
+        fchown(&dir, None, Some(gid))?;
+    }
+    dir.set_permissions(Permissions::from_mode(access.directory_mode()))
+}
