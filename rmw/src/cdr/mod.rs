@@ -5,64 +5,150 @@
 //! 4-byte encapsulation header, which travels apart; alignment counts from the body's start.
 
 mod access;
+mod compile;
+mod decode;
+mod encode;
 mod error;
 mod layout;
+mod program;
 
 pub use access::{BoolVectorFunctions, RawSequence, Resize, SequenceAccess, Span, StringAccess, StringFunctions};
 pub use error::{CompileError, DecodeError, EncodeError};
 pub use layout::{Extent, Field, Kind, Layout};
 
+use program::{FieldId, Program};
+
+#[cfg(not(target_endian = "little"))]
+compile_error!("rmw_shoal copies memory to the wire as it is and so needs a little-endian machine");
+
 /// The encapsulation header of everything encoded here: plain CDR, little endian, no options.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
+
+/// Padding that may follow the last field: writers round a body up to 4 bytes.
+const MAX_TRAILING: usize = 3;
 
 /// A compiled message type.
 #[derive(Debug)]
 pub struct Plan {
-    never: std::convert::Infallible,
+    native: Program,
+    /// For bodies of the other byte order: nothing joined, so that each operation knows its width.
+    swapped: Program,
+    names: Vec<Box<str>>,
+    fixed_size: Option<usize>,
+    memory_is_cdr: bool,
 }
 
 impl Plan {
     /// Compiles a layout.
+    ///
+    /// # Errors
+    /// The layout contradicts itself; see [`CompileError`].
     pub fn compile(layout: &Layout) -> Result<Plan, CompileError> {
-        Err(CompileError::Unusable {
-            message: layout.name.clone(),
-            size_of: layout.size_of,
-            fields: layout.fields.len(),
-        })
+        let mut names = Vec::new();
+        let native = compile::compile(layout, true, &mut names)?;
+        let swapped = compile::compile(layout, false, &mut names)?;
+        let fixed_size = native.end_if_fixed(0);
+        let memory_is_cdr = native.as_run(layout.size_of).is_some();
+        Ok(Plan { native, swapped, names, fixed_size, memory_is_cdr })
     }
 
     /// Bytes of the body, when they are the same for every message of the type.
     pub fn fixed_size(&self) -> Option<usize> {
-        match self.never {}
+        self.fixed_size
     }
 
     /// Whether the whole structure equals its body byte for byte, so that it can be written and read in place.
+    ///
+    /// Never true with a boolean in it: a peer can write any byte into memory that is read in place, and a boolean
+    /// that is neither 0 nor 1 is undefined behaviour in the reader.
     pub fn memory_is_cdr(&self) -> bool {
-        match self.never {}
+        self.memory_is_cdr
     }
 
     /// Bytes the body of this message takes.
     ///
+    /// # Errors
+    /// The message cannot be encoded; strings are looked at only by [`Plan::encode`].
+    ///
     /// # Safety
     /// `msg` is a valid, initialised message of the compiled type that nobody writes meanwhile.
-    pub unsafe fn size(&self, _msg: *const u8) -> Result<usize, EncodeError> {
-        match self.never {}
+    pub unsafe fn size(&self, msg: *const u8) -> Result<usize, EncodeError> {
+        if let Some(size) = self.fixed_size {
+            return Ok(size);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { encode::size(&self.native, msg) }.map_err(|stop| self.encode_error(stop))
     }
 
-    /// Writes the body to the start of `out` and returns its length.
+    /// Writes the body to the start of `out` and returns its length. Padding is zero. After an error `out` holds
+    /// an unspecified part of the body.
+    ///
+    /// # Errors
+    /// The message cannot be encoded, or `out` is shorter than [`Plan::size`].
     ///
     /// # Safety
     /// As for [`Plan::size`].
-    pub unsafe fn encode(&self, _msg: *const u8, _out: &mut [u8]) -> Result<usize, EncodeError> {
-        match self.never {}
+    pub unsafe fn encode(&self, msg: *const u8, out: &mut [u8]) -> Result<usize, EncodeError> {
+        // SAFETY: the caller's promise.
+        unsafe { encode::encode(&self.native, msg, out) }.map_err(|stop| self.encode_error(stop))
     }
 
     /// Reads a body into a message. The body may be written by others meanwhile: what is read is checked, then used.
     ///
+    /// # Errors
+    /// The body is not one of this type. The message is left valid, with unspecified values.
+    ///
     /// # Safety
     /// `body` is readable for `len` bytes. `msg` is a valid, initialised message of the compiled type that nobody
     /// else uses meanwhile.
-    pub unsafe fn decode(&self, _: [u8; 4], _body: *const u8, _len: usize, _msg: *mut u8) -> Result<(), DecodeError> {
-        match self.never {}
+    pub unsafe fn decode(
+        &self,
+        encapsulation: [u8; 4],
+        body: *const u8,
+        len: usize,
+        msg: *mut u8,
+    ) -> Result<(), DecodeError> {
+        // SAFETY: the caller's promise, and each byte order has the program compiled for it.
+        let used = unsafe {
+            match encapsulation {
+                [0, 1, ..] => decode::decode::<false>(&self.native, body, len, msg),
+                [0, 0, ..] => decode::decode::<true>(&self.swapped, body, len, msg),
+                other => return Err(DecodeError::Encapsulation(other)),
+            }
+        };
+        match len - used.map_err(|stop| self.decode_error(stop))? {
+            0..=MAX_TRAILING => Ok(()),
+            more => Err(DecodeError::Trailing(more)),
+        }
+    }
+
+    fn field(&self, id: FieldId) -> String {
+        self.names[id as usize].to_string()
+    }
+
+    #[cold]
+    fn encode_error(&self, stop: encode::Stop) -> EncodeError {
+        use encode::Why;
+        let field = self.field(stop.field);
+        match stop.why {
+            Why::NoRoom { needed, left } => EncodeError::NoRoom { field, needed, left },
+            Why::NullData { size } => EncodeError::NullData { field, size },
+            Why::NulInString { at } => EncodeError::NulInString { field, at },
+            Why::OverBound { len, bound } => EncodeError::OverBound { field, len, bound },
+            Why::TooLong { len } => EncodeError::TooLong { field, len },
+        }
+    }
+
+    #[cold]
+    fn decode_error(&self, stop: decode::Stop) -> DecodeError {
+        use decode::Why;
+        let field = self.field(stop.field);
+        match stop.why {
+            Why::Truncated { needed, left } => DecodeError::Truncated { field, needed, left },
+            Why::OverBound { len, bound } => DecodeError::OverBound { field, len, bound },
+            Why::NotTerminated => DecodeError::NotTerminated { field },
+            Why::Value(value) => DecodeError::Value { field, value },
+            Why::Allocation { len } => DecodeError::Allocation { field, len },
+        }
     }
 }
