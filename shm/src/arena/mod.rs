@@ -55,7 +55,7 @@ const GRAIN: u64 = 64;
 #[derive(Debug)]
 pub struct Arena {
     backing: Backing,
-    segments: BTreeMap<u16, Segment>,
+    segments: BTreeMap<u16, Arc<Segment>>,
     pool: Pool,
     /// Numbers are never used twice: a peer may still have the old segment of that number mapped.
     next_number: u32,
@@ -146,7 +146,7 @@ impl Arena {
     }
 
     /// A segment by number, for the owner to read its own memory as its peers do.
-    pub fn segment(&self, number: u16) -> Option<&Segment> {
+    pub fn segment(&self, number: u16) -> Option<&Arc<Segment>> {
         self.segments.get(&number)
     }
 
@@ -160,15 +160,14 @@ impl Arena {
         usize::try_from(self.pool.in_use()).unwrap_or(usize::MAX)
     }
 
-    /// Unlinks and unmaps every segment. Blocks are gone; allocating afterwards is an error. Dropping an arena without
-    /// closing it leaves the files, for readers of what a dead context committed.
+    /// Unlinks every segment; allocating afterwards is an error. The memory stays mapped until the arena is dropped: a
+    /// thread may be writing a block. Dropping an arena without closing it leaves the files, for readers of what a dead
+    /// context committed.
     pub fn close(&mut self) {
         let ours = self.generation == fork_generation();
         for (&number, _) in self.segments.iter().filter(|_| ours) {
             self.backing.remove(number);
         }
-        self.segments.clear();
-        self.pool = Pool::default();
         self.closed = true;
     }
 
@@ -217,7 +216,7 @@ impl Arena {
         };
         self.next_number += 1;
         self.pool.add(number, segment.len() as u64);
-        self.segments.insert(number, segment);
+        self.segments.insert(number, Arc::new(segment));
         Ok(())
     }
 }

@@ -1,28 +1,28 @@
 //! One futex word per context, on which its threads sleep and which any peer may ring.
 //!
-//! The word: bit 0 is PARKED ("somebody sleeps here, or is about to"), the rest counts rings.
+//! The word: bit 0 is PARKED ("somebody sleeps here, or is about to"), the rest counts rings and arms.
 //!
 //! Rules.
-//! 1. A thread that wants to sleep *arms*: it sets PARKED, then fences, then looks for work (pending marks, guard
-//!    conditions, the interrupt flag), and only then sleeps, and only while the word is still the armed value.
+//! 1. A thread that wants to sleep *arms*: it sets PARKED and moves the count, then fences, then looks for work (pending
+//!    marks, guard conditions, the interrupt flag), and only then sleeps, and only while the word is still the armed value.
 //! 2. Who has made work *rings*: it makes the work visible, then fences, then looks at the word. PARKED clear: nobody
-//!    sleeps, no system call. PARKED set: one compare-and-swap clears it and counts the ring, then all sleepers wake.
-//!    The compare-and-swap lets one of several ringers make the system call.
+//!    sleeps, no system call. PARKED set: it moves the count, wakes all sleepers, and only then clears PARKED, and only
+//!    if the word has not moved meanwhile. Ringers that come between wake as well; later ones need not.
 //! 3. Only threads of the owning process set PARKED; anybody may clear it, by a ring. A woken thread that goes back to
 //!    sleep arms again. A thread that leaves clears PARKED only if no other thread of its process is parked, which the
 //!    process counts ([`Parking`]); else the others would sleep through the next ring.
 //!
 //! Why no wake-up is lost: the fences of rules 1 and 2 are totally ordered. If the ringer's comes first, the waiter's
 //! look finds the work. If the waiter's comes first, the ringer's look finds PARKED and moves the word, so the sleep
-//! either does not begin (the word is not the armed value) or is woken.
+//! either does not begin (the word is not the armed value) or is woken. A clearing cannot hit a thread that armed after
+//! the wake: arming moves the word.
 //!
-//! A ringer that dies between its work and its ring leaves sleepers asleep, and one that dies between its
-//! compare-and-swap and its system call has even cleared PARKED without waking, so that later rings pass by. Whoever
-//! reaps the dead therefore rings every living context with [`ring_always`](Doorbell::ring_always). A dead waiter leaves
-//! PARKED set, which costs the next ringer one system call.
+//! Death: PARKED is cleared after the wake, never before, so a ringer that dies anywhere before its wake leaves the word
+//! saying PARKED, and the next ringer wakes. (Its own work may then stay unseen until that: it had not returned from its
+//! call.) One that dies after it, and a dead waiter, leave PARKED set, which costs later ringers a system call each.
 //!
-//! The count of rings has 31 bits. A sleep could only be missed by a thread that is preempted between its look and its
-//! sleep for exactly 2^31 rings, each of which needs another thread of its process to arm in between.
+//! The count has 31 bits. A sleep could only be missed by a thread that is preempted between its look and its sleep for
+//! exactly 2^31 moves of the word.
 
 #[cfg(test)]
 mod models;
@@ -30,6 +30,7 @@ mod parking;
 #[cfg(test)]
 mod tests;
 
+use crate::crash_point;
 use crate::futex;
 use crate::sync::{fence, AtomicU32, Ordering};
 
@@ -38,7 +39,7 @@ pub use parking::{Parked, Parking};
 /// Bit 0 of a doorbell word.
 pub const PARKED: u32 = 1;
 
-const ONE_RING: u32 = 2;
+const ONE_MOVE: u32 = 2;
 
 /// A doorbell word, wherever it lives. Zero is its initial state.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,7 @@ impl<'a> Doorbell<'a> {
     /// Moves the word and wakes its sleepers whether or not PARKED is set: for the reaper of a dead context, which may
     /// have died in the middle of a ring.
     pub fn ring_always(&self) {
-        self.0.fetch_add(ONE_RING, Ordering::Relaxed);
+        self.0.fetch_add(ONE_MOVE, Ordering::Relaxed);
         futex::wake_all(self.0);
     }
 
@@ -89,33 +90,46 @@ impl<'a> Doorbell<'a> {
     }
 
     pub(crate) fn arm_with(&self, fence: impl FnOnce()) -> u32 {
-        let before = self.0.fetch_or(PARKED, Ordering::Relaxed);
+        let mut word = self.0.load(Ordering::Relaxed);
+        let armed = loop {
+            let armed = word.wrapping_add(ONE_MOVE) | PARKED;
+            match self.0.compare_exchange_weak(word, armed, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => break armed,
+                Err(now) => word = now,
+            }
+        };
         // ORDERING(park.ring): PARKED before the look for work; meets the fence of ring(), which stands between the
         // ringer's work and its look at PARKED. Model: doorbell::models.
         fence();
-        before | PARKED
+        armed
     }
 
     fn ring_with(&self, fence: impl FnOnce()) -> bool {
-        let rang = self.ring_word_with(fence);
-        if rang {
-            futex::wake_all(self.0);
-        }
-        rang
+        let Some(rung) = self.announce_with(fence) else { return false };
+        crash_point!("doorbell.announced");
+        futex::wake_all(self.0);
+        self.settle(rung);
+        true
     }
 
-    /// The word's part of a ring: answers whether the caller must wake the sleepers.
-    pub(crate) fn ring_word_with(&self, fence: impl FnOnce()) -> bool {
+    /// The first half of a ring: answers the moved word if the caller must wake the sleepers.
+    pub(crate) fn announce_with(&self, fence: impl FnOnce()) -> Option<u32> {
         // ORDERING(park.ring): the work before the look at PARKED; meets the fence of arm(). Model: doorbell::models.
         fence();
         let mut word = self.0.load(Ordering::Relaxed);
         while word & PARKED != 0 {
-            let rung = (word & !PARKED).wrapping_add(ONE_RING);
+            let rung = word.wrapping_add(ONE_MOVE);
             match self.0.compare_exchange_weak(word, rung, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return true,
+                Ok(_) => return Some(rung),
                 Err(now) => word = now,
             }
         }
-        false
+        None
+    }
+
+    /// The second half, after the wake: nobody sleeps any more, unless somebody has moved the word since.
+    pub(crate) fn settle(&self, rung: u32) {
+        // A failure means that a thread has armed, or another ringer is at it: it settles.
+        let _ = self.0.compare_exchange(rung, rung & !PARKED, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
