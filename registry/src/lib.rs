@@ -1,1 +1,31 @@
 //! The ROS graph in shared memory: who is there, alive, and matched.
+//!
+//! One file per domain, mapped by every context: a table of contexts, a dense directory of slots (one per node and
+//! endpoint), and per slot a hot cell and a detail. A context claims slots by compare-and-swap and then is the only one
+//! to write them; generations tell publishers and readers when to look again; the kernel lock of a context says
+//! whether it lives, and whoever notices that one does not takes that lock and cleans up.
+//!
+//! Modules: `presence` (into and out of the directory), `context` (a context's life), `slots` (claim to withdraw),
+//! `watch` (generations and doorbells), `find` (queries), `linger` (which closed outlets are still wanted), `reap`.
+
+mod context;
+mod error;
+mod find;
+mod hash;
+mod ident;
+mod layout;
+mod linger;
+mod presence;
+pub mod qos;
+mod reap;
+mod slots;
+mod watch;
+
+pub use context::{JoinOptions, Registry};
+pub use error::{ClaimError, JoinError};
+pub use find::{Detail, Found};
+pub use hash::{match_key, TopicHash};
+pub use ident::{gid, Kind, SlotId};
+pub use layout::{HotCell, SlotState};
+pub use qos::{qos_compatible, Durability, History, HotQos, Liveliness, PolicyKind, Qos, Reliability};
+pub use slots::Registration;

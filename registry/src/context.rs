@@ -1,0 +1,239 @@
+//! A context's life: join, leave, drop.
+
+use crate::error::JoinError;
+use crate::layout::{effective_uid, random_u64, ContextEntry, ContextState, Map, MAX_CONTEXTS, MAX_NAME};
+use crate::presence::{self, Entered};
+use parking_lot::{Mutex, RwLock};
+use shoal_shm::crash_point;
+use shoal_shm::doorbell::Doorbell;
+use shoal_shm::hazard::{self, HazardTable};
+use shoal_shm::lock::{fork_generation, LockFile};
+use shoal_shm::segment::{Access, DomainDir};
+use shoal_shm::sync::AtomicUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Entries between two sweeps by newcomers: dead entries do not make the table grow while nobody else looks.
+const SWEEP_EVERY: u16 = 64;
+
+/// Where and as whom to join.
+#[derive(Clone, Debug)]
+pub struct JoinOptions {
+    /// Directory of all domains, `/dev/shm` unless configured.
+    pub root: PathBuf,
+    /// Who may join the domain.
+    pub access: Access,
+    /// Directory name of the domain, e.g. `42`.
+    pub domain: String,
+    /// Enclave that graph queries show, at most 255 bytes.
+    pub enclave: String,
+}
+
+/// A context's membership in its domain. All methods may be called from any thread; in a forked child those that
+/// change anything do nothing or fail.
+pub struct Registry {
+    /// Points into `map`; declared, hence dropped, before it.
+    hazards: HazardTable<'static>,
+    pub(crate) map: Map,
+    pub(crate) dir: Arc<DomainDir>,
+    pub(crate) lock: LockFile,
+    pub(crate) index: u16,
+    incarnation: u16,
+    pub(crate) id: u64,
+    fork: u32,
+    /// True once left. Claims hold it for reading, so none is under way while the context leaves.
+    pub(crate) left: RwLock<bool>,
+    /// One reaper per process at a time: the kernel lock does not tell threads apart.
+    pub(crate) reaping: Mutex<()>,
+    /// Where the next claim starts to look.
+    pub(crate) hint: AtomicUsize,
+}
+
+/// The byte of the lock file that says whether context `index` is alive.
+pub(crate) fn life_byte(index: usize) -> u64 {
+    1 + index as u64
+}
+
+impl Registry {
+    /// Joins a domain, creating it if nobody is there.
+    ///
+    /// # Errors
+    /// See [`JoinError`]; nothing of this attempt stays behind.
+    pub fn join(o: &JoinOptions) -> Result<Arc<Registry>, JoinError> {
+        if o.enclave.len() > MAX_NAME || o.enclave.contains('\0') {
+            return Err(JoinError::Enclave { len: o.enclave.len(), limit: MAX_NAME });
+        }
+        let fork = fork_generation();
+        let Entered { dir, lock, map } = presence::enter(o)?;
+        let (index, incarnation, id) = match enrol(&dir, &lock, &map, &o.enclave) {
+            Ok(enrolled) => enrolled,
+            Err(e) => {
+                presence::exit(&dir, &lock);
+                return Err(e);
+            }
+        };
+        // SAFETY: the table is a field declared before `map`, so it is dropped first, and no clone of it outlives a
+        // borrow of the Registry (`hazards` hands it out by reference with the Registry's lifetime).
+        let words = unsafe { map.hazards_unbounded(usize::from(index)) }.unwrap_or(&[]);
+        let registry = Registry {
+            hazards: HazardTable::new(words),
+            map,
+            dir: Arc::new(dir),
+            lock,
+            index,
+            incarnation,
+            id,
+            fork,
+            left: RwLock::new(false),
+            reaping: Mutex::new(()),
+            hint: AtomicUsize::new(usize::from(index) * 16),
+        };
+        if index > 0 && index % SWEEP_EVERY == 0 {
+            registry.sweep_now();
+        }
+        Ok(Arc::new(registry))
+    }
+
+    /// Leaves the domain: withdraws every slot, or closes it while samples of it are still wanted; the last one out
+    /// removes the domain's files. The mapping, the doorbell and the sign of life stay until drop, because threads may
+    /// still be parked. Repeating it, or calling it in a forked child, does nothing.
+    pub fn leave(&self) {
+        if self.is_forked() {
+            return;
+        }
+        let mut left = self.left.write();
+        if std::mem::replace(&mut *left, true) {
+            return;
+        }
+        self.give_up_slots();
+        crash_point!("registry.leave.slots");
+        self.unwatch(usize::from(self.index));
+        if let Some(entry) = self.entry() {
+            entry.set(ContextState::Left, self.incarnation);
+        }
+        crash_point!("registry.leave.left");
+        presence::exit(&self.dir, &self.lock);
+    }
+
+    /// The domain's directory.
+    pub fn dir(&self) -> &Arc<DomainDir> {
+        &self.dir
+    }
+
+    /// The random id of this context; its segment files are `<id as 16 hex digits>.<n>`.
+    pub fn context_id(&self) -> u64 {
+        self.id
+    }
+
+    /// This context's place in the table.
+    pub fn context_index(&self) -> u16 {
+        self.index
+    }
+
+    /// Whether this process is a fork of the one that joined.
+    pub fn is_forked(&self) -> bool {
+        self.fork != fork_generation()
+    }
+
+    /// This context's doorbell.
+    pub fn doorbell(&self) -> Doorbell<'_> {
+        self.doorbell_of(self.index).expect("the own entry is committed and mapped since join")
+    }
+
+    /// The doorbell of any context; `None` for an index that was never used.
+    pub fn doorbell_of(&self, ctx: u16) -> Option<Doorbell<'_>> {
+        self.map.context(usize::from(ctx))?.bell().map(Doorbell)
+    }
+
+    /// This context's hazards.
+    pub fn hazards(&self) -> &HazardTable<'_> {
+        &self.hazards
+    }
+
+    /// Whether a reader of context `ctx` announces the chunk. The caller retired the slot that named the chunk and put a
+    /// `fence(SeqCst)` after that.
+    pub fn hazard_held(&self, ctx: u16, chunk: u64) -> bool {
+        self.map.context(usize::from(ctx)).is_some_and(|entry| hazard::scan(entry.hazards(), chunk))
+    }
+
+    /// Whether context `ctx` is still the one with id `ctx_id`, has not left, and its process lives. One system call.
+    pub fn context_alive(&self, ctx: u16, ctx_id: u64) -> bool {
+        if ctx == self.index {
+            return ctx_id == self.id;
+        }
+        // An error of the system call is no proof of death.
+        self.is_live_entry(ctx, ctx_id) && self.lock.is_held_by_another(life_byte(usize::from(ctx))).unwrap_or(true)
+    }
+
+    /// The enclave of a context; `None` when nobody lives there.
+    pub fn enclave_of(&self, ctx: u16) -> Option<String> {
+        self.map.context(usize::from(ctx))?.enclave()
+    }
+
+    /// By the table alone: no system call, so a context that was just killed still counts.
+    pub(crate) fn is_live_entry(&self, ctx: u16, ctx_id: u64) -> bool {
+        self.map
+            .context(usize::from(ctx))
+            .is_some_and(|e| e.word().state() == Some(ContextState::Live) && e.id() == ctx_id)
+    }
+
+    fn entry(&self) -> Option<ContextEntry<'_>> {
+        self.map.context(usize::from(self.index))
+    }
+
+    /// Unlinks a context's segment files.
+    pub(crate) fn unlink_files_of(&self, id: u64) {
+        let prefix = format!("{id:016x}.");
+        for name in self.dir.names().unwrap_or_default() {
+            if name.starts_with(&prefix) {
+                // Someone else may have been faster, which is as good.
+                let _ = self.dir.unlink(&name);
+            }
+        }
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        if self.is_forked() {
+            return;
+        }
+        self.leave();
+        // The sign of life is still held, so no reaper is at work here. Outlets that are still wanted keep the entry;
+        // it then counts as dead once the lock file is closed, and others reap it.
+        if self.give_up_slots() == 0 {
+            self.unlink_files_of(self.id);
+            crash_point!("registry.drop.unlinked");
+            if let Some(entry) = self.entry() {
+                entry.set(ContextState::Free, self.incarnation.wrapping_add(1));
+            }
+        }
+    }
+}
+
+/// Takes a context entry: index, incarnation, id.
+fn enrol(dir: &DomainDir, lock: &LockFile, map: &Map, enclave: &str) -> Result<(u16, u16, u64), JoinError> {
+    let fail = |what, source| JoinError::Io { what, path: dir.path().to_owned(), source };
+    let id = random_u64().map_err(|e| fail("draw a random number", e))?;
+    for index in 0..MAX_CONTEXTS {
+        let is_free = || map.context(index).is_none_or(|e| e.word().state() == Some(ContextState::Free));
+        if !is_free() || !lock.try_exclusive(life_byte(index)).map_err(|e| fail("lock", e))? {
+            continue;
+        }
+        // A reaper or another newcomer may have been here before we had the lock.
+        if !is_free() {
+            lock.unlock(life_byte(index));
+            continue;
+        }
+        map.grow_contexts(index)?;
+        let Some(entry) = map.context(index) else { continue };
+        let incarnation = entry.word().incarnation();
+        entry.set(ContextState::Claimed, incarnation);
+        crash_point!("registry.join.claimed");
+        entry.fill(id, std::process::id(), effective_uid(), enclave);
+        entry.set(ContextState::Live, incarnation);
+        crash_point!("registry.join.live");
+        return Ok((index as u16, incarnation, id));
+    }
+    Err(JoinError::ContextsFull { path: dir.path().to_owned(), limit: MAX_CONTEXTS })
+}

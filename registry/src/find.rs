@@ -1,0 +1,172 @@
+//! Queries. Each reads under the directory word and gives a consistent answer or none.
+
+use crate::context::Registry;
+use crate::hash::{TopicHash, HASH_MASK};
+use crate::ident::{gid, Kind, SlotId};
+use crate::layout::{ContextState, DetailWords, HotCell, SlotState, Word, DETAIL_WORDS, HASH_FIELD};
+use crate::qos::Qos;
+use shoal_shm::sync::{fence, AtomicU64, Ordering};
+
+/// An endpoint that a scan found. The hot cell may change hands at any time: compare its `ctx_id` when it is used later.
+pub struct Found<'a> {
+    /// Where it is.
+    pub slot: SlotId,
+    /// What it is.
+    pub kind: Kind,
+    /// JOINING, LIVE or CLOSED.
+    pub state: SlotState,
+    /// Its hot cell.
+    pub hot: &'a HotCell,
+}
+
+/// All that a slot says, as an owned copy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Detail {
+    /// Where it is.
+    pub slot: SlotId,
+    /// What it is.
+    pub kind: Kind,
+    /// JOINING, LIVE or CLOSED.
+    pub state: SlotState,
+    /// Index of the owning context.
+    pub ctx: u16,
+    /// Id of the owning context.
+    pub ctx_id: u64,
+    /// Number within the context.
+    pub endpoint: u32,
+    /// The endpoint's node.
+    pub node: Option<SlotId>,
+    /// Topic, service or node name.
+    pub name: String,
+    /// Type name, or a node's namespace.
+    pub type_name: String,
+    /// Version and value of the type hash.
+    pub type_hash: (u8, [u8; 32]),
+    /// The resolved profile.
+    pub qos: Qos,
+    /// See [`gid`].
+    pub gid: [u8; 16],
+    /// As registered.
+    pub flags: u64,
+}
+
+/// A private copy of a slot, consistent but not yet parsed.
+struct Copied {
+    word: Word,
+    words: DetailWords,
+    owner: (u16, u32),
+    ctx_id: u64,
+}
+
+impl Registry {
+    /// The hot cell of a slot; `None` for an index that was never in use.
+    pub fn hot(&self, index: u32) -> Option<&HotCell> {
+        self.map.hot(index)
+    }
+
+    /// Shows every visible slot of these kinds and this topic whose match key equals `match_key` (0: any key). A linear
+    /// scan of the dense directory; contexts are not asked whether they live. The callback must not be slow on behalf
+    /// of others: it holds nothing, but what it sees ages.
+    pub fn for_each_matching(&self, kinds: &[Kind], topic: TopicHash, match_key: u64, f: &mut dyn FnMut(Found<'_>)) {
+        let wanted = Word::of(SlotState::Free, Kind::Node, 0, topic).0 & HASH_FIELD;
+        for (index, cell) in self.map.directory().iter().enumerate() {
+            if (cell.load(Ordering::Relaxed) ^ wanted) & HASH_FIELD == 0 {
+                self.visit(index as u32, cell, kinds, topic, match_key, f);
+            }
+        }
+    }
+
+    fn visit(
+        &self,
+        index: u32,
+        cell: &AtomicU64,
+        kinds: &[Kind],
+        topic: TopicHash,
+        match_key: u64,
+        f: &mut dyn FnMut(Found<'_>),
+    ) {
+        // ORDERING(registry.slot): Acquire; meets `set_word`: the hot cell is this tenant's.
+        let word = Word(cell.load(Ordering::Acquire));
+        let (Some(kind), Some(state), Some(hot)) = (word.kind(), word.state(), self.map.hot(index)) else { return };
+        if !word.is_readable() || word.topic().0 != topic.0 & HASH_MASK || !kinds.contains(&kind) {
+            return;
+        }
+        let key = hot.match_key();
+        // ORDERING(registry.slot): Acquire fence; meets `fill`: a key of the next tenant shows the word changed.
+        fence(Ordering::Acquire);
+        let same = Word(cell.load(Ordering::Relaxed)).same_tenant(word);
+        if same && (match_key == 0 || key == match_key) {
+            f(Found { slot: SlotId { index, incarnation: word.incarnation() }, kind, state, hot });
+        }
+    }
+
+    /// What a slot says; `None` when it has another tenant, is not visible, or holds what no writer of this version
+    /// writes.
+    pub fn detail(&self, s: SlotId) -> Option<Detail> {
+        let copied = self.copy(s.index)?;
+        (copied.word.incarnation() == s.incarnation).then(|| parse(s.index, &copied)).flatten()
+    }
+
+    /// Every JOINING or LIVE slot of a context that is live by the table ([`sweep`](Registry::sweep) removes the dead).
+    pub fn snapshot(&self) -> Vec<Detail> {
+        let live = self.live_ids();
+        let n = self.map.directory().len() as u32;
+        let in_graph = |d: &Detail| {
+            d.state != SlotState::Closed && live.get(usize::from(d.ctx)).is_some_and(|id| *id == Some(d.ctx_id))
+        };
+        (0..n).filter_map(|i| parse(i, &self.copy(i)?)).filter(in_graph).collect()
+    }
+
+    fn live_ids(&self) -> Vec<Option<u64>> {
+        let id = |e: crate::layout::ContextEntry<'_>| (e.word().state() == Some(ContextState::Live)).then(|| e.id());
+        (0..self.map.header().contexts_high()).map(|i| self.map.context(i).and_then(id)).collect()
+    }
+
+    /// The profile of a visible slot.
+    pub(crate) fn qos_of(&self, s: SlotId) -> Option<Qos> {
+        let copied = self.copy(s.index)?;
+        (copied.word.incarnation() == s.incarnation).then(|| copied.words.qos()).flatten()
+    }
+
+    fn copy(&self, index: u32) -> Option<Copied> {
+        let before = self.word(index)?;
+        if !before.is_readable() {
+            return None;
+        }
+        let (source, hot) = (self.map.detail(index)?, self.map.hot(index)?);
+        let mut words = [0; DETAIL_WORDS];
+        for (to, from) in words.iter_mut().zip(source) {
+            *to = from.load(Ordering::Relaxed);
+        }
+        let (owner, ctx_id) = (hot.owner(), hot.ctx_id());
+        // ORDERING(registry.slot): Acquire fence; meets `fill`: a word of the next tenant shows the directory changed.
+        fence(Ordering::Acquire);
+        let word = self.word(index)?;
+        (word.same_tenant(before) && word.is_readable()).then_some(Copied {
+            word,
+            words: DetailWords(words),
+            owner,
+            ctx_id,
+        })
+    }
+}
+
+fn parse(index: u32, c: &Copied) -> Option<Detail> {
+    let kind = c.word.kind()?;
+    let (ctx, endpoint) = c.owner;
+    Some(Detail {
+        slot: SlotId { index, incarnation: c.word.incarnation() },
+        kind,
+        state: c.word.state()?,
+        ctx,
+        ctx_id: c.ctx_id,
+        endpoint,
+        node: c.words.node(),
+        name: c.words.name()?,
+        type_name: c.words.type_name()?,
+        type_hash: c.words.type_hash(),
+        qos: c.words.qos()?,
+        gid: gid(c.ctx_id, kind, endpoint),
+        flags: c.words.flags(),
+    })
+}

@@ -1,0 +1,71 @@
+//! The hot cell: what peers of an endpoint touch for every sample. One cache line a slot.
+
+use crate::layout::HOT_LEN;
+use crate::qos::HotQos;
+use shoal_shm::sync::{AtomicU64, Ordering};
+
+const WORDS: usize = HOT_LEN / 8;
+
+/// One line of shared words. It belongs to whoever holds the slot, so a value read here counts only while the slot's
+/// directory word is unchanged, or once [`ctx_id`](HotCell::ctx_id) has been compared.
+#[repr(transparent)]
+pub struct HotCell([AtomicU64; WORDS]);
+
+impl HotCell {
+    /// The cell in the first eight of `words`.
+    pub(crate) fn of(words: &[AtomicU64]) -> Option<&HotCell> {
+        let array: &[AtomicU64; WORDS] = words.get(..WORDS)?.try_into().ok()?;
+        // SAFETY: HotCell is repr(transparent) over this array, so layout and validity are the array's; the reference
+        // keeps the lifetime and stays shared.
+        Some(unsafe { &*(std::ptr::from_ref(array).cast::<HotCell>()) })
+    }
+
+    /// Classes of outlets that committed something; peers set bits (`slot index % 64`), the reader takes them.
+    pub fn pending(&self) -> &AtomicU64 {
+        &self.0[0]
+    }
+
+    /// Classes that the reader has taken and not read to the end; only the owner writes.
+    pub fn draining(&self) -> &AtomicU64 {
+        &self.0[1]
+    }
+
+    /// Last committed sequence number of the outlet; only the owner writes. 0 before the first.
+    pub fn head(&self) -> &AtomicU64 {
+        &self.0[2]
+    }
+
+    /// Ring descriptor of the outlet, or of a service's response table; only the owner writes. 0 for none.
+    pub fn ring(&self) -> &AtomicU64 {
+        &self.0[3]
+    }
+
+    /// See [`match_key`](crate::match_key).
+    pub fn match_key(&self) -> u64 {
+        self.0[4].load(Ordering::Relaxed)
+    }
+
+    /// The part of the QoS profile that every peer needs.
+    pub fn qos(&self) -> HotQos {
+        HotQos(self.0[5].load(Ordering::Relaxed))
+    }
+
+    /// Index of the owning context and number of the endpoint in it.
+    pub fn owner(&self) -> (u16, u32) {
+        let w = self.0[6].load(Ordering::Relaxed);
+        (w as u16, (w >> 32) as u32)
+    }
+
+    /// Random id of the owning context.
+    pub fn ctx_id(&self) -> u64 {
+        self.0[7].load(Ordering::Relaxed)
+    }
+
+    /// Makes the cell the claimer's: nothing pending, no ring, the given identity.
+    pub(crate) fn reset(&self, match_key: u64, qos: HotQos, owner: (u16, u32), ctx_id: u64) {
+        let owner = u64::from(owner.0) | u64::from(owner.1) << 32;
+        for (word, value) in self.0.iter().zip([0, 0, 0, 0, match_key, qos.0, owner, ctx_id]) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+}

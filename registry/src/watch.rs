@@ -1,0 +1,97 @@
+//! Telling peers that the graph changed: generations for those who look anyway, doorbells for those who asked.
+
+use crate::context::Registry;
+use crate::hash::TopicHash;
+use crate::ident::{Kind, Side};
+use crate::layout::{ContextState, Word};
+use shoal_shm::sync::{fence, AtomicU64, Ordering};
+
+impl Registry {
+    /// Moves whenever a publisher or client of the topic's bucket changes. Load it with Acquire, after a `fence(SeqCst)`
+    /// where a sample could otherwise be missed.
+    pub fn outlets_generation(&self, topic: TopicHash) -> &AtomicU64 {
+        self.map.outlets_gen(topic)
+    }
+
+    /// Moves whenever a subscription or service of the topic's bucket changes. See
+    /// [`outlets_generation`](Registry::outlets_generation).
+    pub fn inlets_generation(&self, topic: TopicHash) -> &AtomicU64 {
+        self.map.inlets_gen(topic)
+    }
+
+    /// Moves with every change of the graph.
+    pub fn graph_generation(&self) -> u64 {
+        // ORDERING(registry.generation): Acquire; meets `announce`: what changed is visible.
+        self.map.header().graph_generation().load(Ordering::Acquire)
+    }
+
+    /// From now on every change of the graph rings this context's doorbell. The graph generation is to be read after
+    /// this.
+    pub fn watch_graph(&self) {
+        let left = self.left.read();
+        if self.is_forked() || *left {
+            return;
+        }
+        if let Some((word, bit)) = self.watch_bit(usize::from(self.index)) {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        // ORDERING(registry.watch): bit, then fence, then generation; meets the fence in `announce`: either the change
+        // sees the bit, or we see the generation moved.
+        fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn unwatch(&self, ctx: usize) {
+        if let Some((word, bit)) = self.watch_bit(ctx) {
+            word.fetch_and(!bit, Ordering::Relaxed);
+        }
+    }
+
+    fn watch_bit(&self, ctx: usize) -> Option<(&AtomicU64, u64)> {
+        self.map.header().watch().get(ctx / 64).map(|word| (word, 1 << (ctx % 64)))
+    }
+
+    /// Says that a slot of this kind and topic changed.
+    pub(crate) fn announce(&self, kind: Kind, topic: TopicHash) {
+        // ORDERING(registry.generation): Release; meets the Acquire loads of whoever compares a generation: it finds
+        // the directory as it was changed before.
+        match kind.side() {
+            Side::Outlet => drop(self.map.outlets_gen(topic).fetch_add(1, Ordering::AcqRel)),
+            Side::Inlet => drop(self.map.inlets_gen(topic).fetch_add(1, Ordering::AcqRel)),
+            Side::Neither => {}
+        }
+        self.map.header().graph_generation().fetch_add(1, Ordering::AcqRel);
+        // ORDERING(registry.watch): generation, then fence, then bitmap; meets `watch_graph`. The same fence stands
+        // between a joiner's entry and its look at the heads; it meets the fence of a publisher after its commit.
+        fence(Ordering::SeqCst);
+        self.ring_watchers();
+    }
+
+    pub(crate) fn announce_word(&self, word: Word) {
+        if let Some(kind) = word.kind() {
+            self.announce(kind, word.topic());
+        }
+    }
+
+    fn ring_watchers(&self) {
+        for (i, word) in self.map.header().watch().iter().enumerate() {
+            let mut bits = word.load(Ordering::Relaxed);
+            while bits != 0 {
+                let ctx = i * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if let Some(bell) = self.doorbell_of(ctx as u16) {
+                    bell.ring_after_fence();
+                }
+            }
+        }
+    }
+
+    /// Wakes every thread of the domain that is parked, whatever the doorbell words say.
+    pub(crate) fn ring_everyone(&self) {
+        for ctx in 0..self.map.header().contexts_high() {
+            let is_live = self.map.context(ctx).is_some_and(|e| e.word().state() == Some(ContextState::Live));
+            if let Some(bell) = self.doorbell_of(ctx as u16).filter(|_| is_live) {
+                bell.ring_always();
+            }
+        }
+    }
+}
