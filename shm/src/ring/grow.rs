@@ -5,7 +5,7 @@ use super::desc::RingDesc;
 use super::memory::Memory;
 use super::slot::{retired, Slot};
 use super::strength::Strength;
-use super::writer::{slot_at, Region, Writer};
+use super::writer::{slot_at, too_large, Region, Writer};
 use crate::arena::{AllocError, Block};
 use crate::crash_point;
 use crate::sync::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ impl<S: Strength> Writer<S> {
         let generation = self.generation + 1;
         let Some(new) = RingDesc::pack(block.segment, block.offset, log2_capacity, self.stride, generation) else {
             arena.free(block);
-            return Err(AllocError::TooLarge { needed: self.stride << log2_capacity });
+            return Err(too_large(self.stride << log2_capacity, 1 << 34));
         };
         self.prepare(arena, block, log2_capacity);
         crash_point!("ring.region_prepared");

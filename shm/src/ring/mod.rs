@@ -46,17 +46,29 @@
 
 mod desc;
 mod edge;
+mod grow;
+mod memory;
 mod payload;
 mod reader;
+mod retire;
 mod segments;
 mod slot;
 mod strength;
+mod writer;
 
 pub use desc::{ChunkRef, RingDesc, MAX_STRIDE};
 pub use edge::{generation_after_commit, head_after_registering};
+pub use memory::Memory;
 pub use payload::{InlineBuf, Loan, Payload};
 pub use reader::{read, read_loan, read_meta, ReadError};
 pub use segments::Segments;
 pub use slot::{SlotMeta, HEADER, MAX_SEQUENCE};
 pub use strength::{Full, Strength};
-// The writer (writer.rs, grow.rs, retire.rs) joins as soon as the arena it allocates from is there.
+pub use writer::{Reservation, Writer, MAX_WINDOW};
+
+#[cfg(test)]
+mod models;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

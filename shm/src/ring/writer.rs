@@ -117,12 +117,12 @@ impl<S: Strength> Writer<S> {
     /// Like [`reserve`](Writer::reserve), but never inline: for a body that is written in place before the commit.
     pub fn reserve_chunk(&mut self, arena: &mut impl Memory, size: usize) -> Result<Reservation, AllocError> {
         let Ok(short) = u32::try_from(size) else {
-            return Err(AllocError::TooLarge { needed: size });
+            return Err(too_large(size, u64::from(u32::MAX)));
         };
         let block = arena.alloc(size.max(1))?;
         if chunk_ref(block).is_none() {
             arena.free(block);
-            return Err(AllocError::TooLarge { needed: size });
+            return Err(too_large(size, u64::from(u32::MAX)));
         }
         Ok(Reservation { size: short, block: Some(block) })
     }
@@ -147,12 +147,11 @@ impl<S: Strength> Writer<S> {
         hazard_held: &mut dyn FnMut(u64) -> bool,
     ) -> Result<u64, AllocError> {
         self.retire_surplus(arena, hazard_held);
-        if let Err(full) = self.make_room(arena, desc) {
-            self.abandon(arena, reservation);
-            return Err(full);
-        }
         let seq = self.head + 1;
-        self.fill(arena, seq, &reservation, meta, inline);
+        if let Err(why) = self.make_room(arena, desc).and_then(|()| self.fill(arena, seq, &reservation, meta, inline)) {
+            self.abandon(arena, reservation);
+            return Err(why);
+        }
         crash_point!("ring.slot_committed");
         self.head = seq;
         self.chunks.push_back(reservation.block);
@@ -164,15 +163,24 @@ impl<S: Strength> Writer<S> {
         Ok(seq)
     }
 
-    fn fill(&self, arena: &impl Memory, seq: u64, reservation: &Reservation, meta: SlotMeta, inline: &[u8]) {
+    #[inline]
+    fn fill(
+        &self,
+        arena: &impl Memory,
+        seq: u64,
+        reservation: &Reservation,
+        meta: SlotMeta,
+        inline: &[u8],
+    ) -> Result<(), AllocError> {
         let (chunk, body) = match reservation.block.and_then(chunk_ref) {
             Some(chunk) => (chunk.word(), &[][..]),
             None => (0, &inline[..reservation.size()]),
         };
         let header = Header { meta, size: reservation.size, chunk };
-        if let Some(slot) = self.slot(arena, seq) {
-            slot.write::<S>(seq, &header, body);
-        }
+        // Room was made, so only an arena that is closed has no words for us.
+        let slot = self.slot(arena, seq).ok_or(AllocError::Closed)?;
+        slot.write::<S>(seq, &header, body);
+        Ok(())
     }
 
     /// The slot of a sequence number; `None` before the first commit.
@@ -201,4 +209,9 @@ pub(super) fn slot_at(words: &[AtomicU64], log2_capacity: u32, stride: usize, se
 #[inline]
 pub(super) fn chunk_ref(block: Block) -> Option<ChunkRef> {
     ChunkRef::pack(block.segment, block.offset)
+}
+
+#[cold]
+pub(super) fn too_large(asked: usize, most: u64) -> AllocError {
+    AllocError::TooLarge { asked: asked as u64, most }
 }
