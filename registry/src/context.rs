@@ -5,7 +5,7 @@ use crate::layout::{effective_uid, random_u64, ContextEntry, ContextState, Map, 
 use crate::presence::{self, Entered};
 use parking_lot::{Mutex, RwLock};
 use shoal_shm::crash_point;
-use shoal_shm::doorbell::Doorbell;
+use shoal_shm::doorbell::{Doorbell, Parked, Parking};
 use shoal_shm::hazard::{self, HazardTable};
 use shoal_shm::lock::{fork_generation, LockFile};
 use shoal_shm::segment::{Access, DomainDir};
@@ -45,6 +45,7 @@ pub struct Registry {
     pub(crate) left: RwLock<bool>,
     /// One reaper per process at a time: the kernel lock does not tell threads apart.
     pub(crate) reaping: Mutex<()>,
+    parking: Parking,
     /// Where the next claim starts to look.
     pub(crate) hint: AtomicUsize,
 }
@@ -86,6 +87,7 @@ impl Registry {
             fork,
             left: RwLock::new(false),
             reaping: Mutex::new(()),
+            parking: Parking::new(),
             hint: AtomicUsize::new(usize::from(index) * 16),
         };
         if index > 0 && index % SWEEP_EVERY == 0 {
@@ -97,15 +99,18 @@ impl Registry {
     /// Leaves the domain: withdraws every slot, or closes it while samples of it are still wanted; the last one out
     /// removes the domain's files. The mapping, the doorbell and the sign of life stay until drop, because threads may
     /// still be parked. Repeating it, or calling it in a forked child, does nothing.
-    pub fn leave(&self) {
+    ///
+    /// True when nobody needs this context's memory any more; else its files are to stay, and whoever reaps the
+    /// context removes them after the last reader.
+    pub fn leave(&self) -> bool {
         if self.is_forked() {
-            return;
+            return false;
         }
         let mut left = self.left.write();
         if std::mem::replace(&mut *left, true) {
-            return;
+            return false;
         }
-        self.give_up_slots();
+        let unneeded = self.give_up_slots() == 0;
         crash_point!("registry.leave.slots");
         self.unwatch(usize::from(self.index));
         if let Some(entry) = self.entry() {
@@ -113,6 +118,7 @@ impl Registry {
         }
         crash_point!("registry.leave.left");
         presence::exit(&self.dir, &self.lock);
+        unneeded
     }
 
     /// The domain's directory.
@@ -140,6 +146,11 @@ impl Registry {
         self.doorbell_of(self.index).expect("the own entry is committed and mapped since join")
     }
 
+    /// Parks the calling thread at this context's doorbell. Look for work after it, then sleep.
+    pub fn park(&self) -> Parked<'_> {
+        self.parking.park(self.doorbell())
+    }
+
     /// The doorbell of any context; `None` for an index that was never used.
     pub fn doorbell_of(&self, ctx: u16) -> Option<Doorbell<'_>> {
         self.map.context(usize::from(ctx))?.bell().map(Doorbell)
@@ -154,6 +165,11 @@ impl Registry {
     /// `fence(SeqCst)` after that.
     pub fn hazard_held(&self, ctx: u16, chunk: u64) -> bool {
         self.map.context(usize::from(ctx)).is_some_and(|entry| hazard::scan(entry.hazards(), chunk))
+    }
+
+    /// Whether a reader of any context announces the chunk: for an outlet that no longer knows its readers.
+    pub fn hazard_held_by_any(&self, chunk: u64) -> bool {
+        (0..self.map.header().contexts_high()).any(|ctx| self.hazard_held(ctx as u16, chunk))
     }
 
     /// Whether context `ctx` is still the one with id `ctx_id`, has not left, and its process lives. One system call.

@@ -64,6 +64,12 @@ impl Registry {
         self.map.hot(index)
     }
 
+    /// State of a slot; `None` when it has another tenant or is not visible.
+    #[inline]
+    pub fn slot_state(&self, s: SlotId) -> Option<SlotState> {
+        self.word(s.index).filter(|word| word.incarnation() == s.incarnation && word.is_readable())?.state()
+    }
+
     /// Shows every visible slot of these kinds and this topic whose match key equals `match_key` (0: any key). A linear
     /// scan of the dense directory; contexts are not asked whether they live. The callback must not be slow on behalf
     /// of others: it holds nothing, but what it sees ages.

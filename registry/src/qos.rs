@@ -169,6 +169,22 @@ impl HotQos {
         }
     }
 
+    /// The whole profile, where no duration stands in the detail slot alone; else `None`.
+    pub fn whole(self) -> Option<Qos> {
+        if self.has_deadline() || self.has_lifespan() || self.has_lease() {
+            return None;
+        }
+        let kinds = [Liveliness::Automatic, Liveliness::ManualByNode, Liveliness::ManualByTopic];
+        Some(Qos {
+            history: self.history(),
+            depth: self.depth(),
+            reliability: self.reliability(),
+            durability: self.durability(),
+            liveliness: pick(self.0 >> 6 & 7, &kinds)?,
+            ..Qos::default()
+        })
+    }
+
     /// Whether the detail slot names a finite deadline.
     pub fn has_deadline(self) -> bool {
         self.0 >> 9 & 1 == 1

@@ -1,3 +1,39 @@
-//! ROS 2 middleware semantics over shared memory, without ROS headers.
+//! ROS 2 middleware semantics over shared memory: contexts, nodes, topics, services, waits and the graph.
+//!
+//! Plain Rust without ROS headers: the `ffi` crate translates the C API into calls of this crate.
+#![deny(unsafe_code)]
 
+// The plan runner works on messages in memory; nothing else of this crate does.
+#[allow(unsafe_code)]
 pub mod cdr;
+mod client;
+mod clock;
+mod context;
+mod endpoint;
+mod error;
+pub mod graph;
+mod guard_condition;
+mod inlet;
+mod matching;
+mod message;
+mod node;
+mod outlet;
+mod peers;
+mod publisher;
+mod response_reader;
+mod responses;
+mod service;
+mod subscription;
+mod wait;
+
+pub use client::Client;
+pub use context::{Context, ContextOptions, Discovery};
+pub use error::{Error, ErrorKind, Result};
+pub use guard_condition::GuardCondition;
+pub use message::{Encapsulation, Incoming, MessageInfo, Outgoing, ServiceInfo, Sink, TypeInfo, CDR_LITTLE_ENDIAN};
+pub use node::Node;
+pub use publisher::Publisher;
+pub use service::Service;
+pub use shoal_registry::{qos_compatible, Durability, History, Kind, Liveliness, PolicyKind, Qos, Reliability};
+pub use subscription::{Subscription, SubscriptionOptions};
+pub use wait::{wait, WaitOutcome, Waitable};

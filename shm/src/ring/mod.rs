@@ -44,6 +44,7 @@
 //! `models.rs` has one per edge: `ring.slot`, `ring.move`, `ring.join` and (with chunks) `hazard.reuse`, each with a twin
 //! that lacks one fence and must fail.
 
+mod body;
 mod desc;
 mod edge;
 mod grow;
@@ -56,6 +57,7 @@ mod slot;
 mod strength;
 mod writer;
 
+pub use body::Body;
 pub use desc::{ChunkRef, RingDesc, MAX_STRIDE};
 pub use edge::{generation_after_commit, head_after_registering};
 pub use memory::Memory;

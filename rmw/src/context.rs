@@ -1,0 +1,243 @@
+//! Contexts: one membership of one domain.
+
+use std::hash::{BuildHasher, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use shoal_registry::{JoinOptions, Registry, SlotId};
+use shoal_shm::arena::{Arena, Block};
+use shoal_shm::ring::Writer;
+use shoal_shm::segment::Access;
+use shoal_shm::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use crate::error::{Error, Result};
+use crate::peers::Peers;
+
+/// Whom a context may meet (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discovery {
+    /// Nobody outside this context.
+    Off,
+    /// Everybody on this host.
+    Localhost,
+    /// As [`Localhost`](Self::Localhost): this middleware does not leave the host.
+    Subnet,
+    /// As [`Localhost`](Self::Localhost).
+    SystemDefault,
+}
+
+/// How to create a [`Context`].
+#[derive(Clone, Debug)]
+pub struct ContextOptions {
+    /// `ROS_DOMAIN_ID`.
+    pub domain_id: usize,
+    /// Enclave name as the graph shows it.
+    pub enclave: String,
+    /// Whom to meet.
+    pub discovery: Discovery,
+    /// Whether security is on and enforced; this middleware then refuses.
+    pub security_enforced: bool,
+}
+
+/// A membership of one domain: owns shared-memory segments and a slot in the registry.
+pub struct Context {
+    registry: Arc<Registry>,
+    arena: Mutex<Arena>,
+    peers: Peers,
+    next_endpoint: AtomicU32,
+    shut_down: AtomicBool,
+    lingering: Mutex<Vec<Lingering>>,
+    lingering_count: AtomicUsize,
+    /// Closed rings with chunks that a reader still holds.
+    held: Mutex<Vec<Writer>>,
+}
+
+/// A closed outlet whose samples somebody still has to read.
+struct Lingering {
+    slot: SlotId,
+    memory: Memory,
+}
+
+/// What an outlet holds of the arena.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pub(crate) writers: Vec<Writer>,
+    pub(crate) table: Option<Block>,
+}
+
+impl Context {
+    /// Joins a domain.
+    ///
+    /// # Errors
+    /// Security is enforced, or the domain cannot be joined (another user's, another layout version, no memory).
+    pub fn new(options: ContextOptions) -> Result<Arc<Self>> {
+        if options.security_enforced {
+            return Err(Error::Other(
+                "rmw_shoal does not encrypt or authenticate: with ROS_SECURITY_ENABLE=true and \
+                 ROS_SECURITY_STRATEGY=Enforce it refuses to start; unset them or choose another RMW"
+                    .into(),
+            ));
+        }
+        let root = std::env::var_os("SHOAL_DIR").map_or_else(|| PathBuf::from("/dev/shm"), PathBuf::from);
+        let domain = domain_name(options.domain_id, options.discovery);
+        let join = JoinOptions { root, access: access_from_environment()?, domain, enclave: options.enclave };
+        let registry = Registry::join(&join)?;
+        let prefix = format!("{:016x}", registry.context_id());
+        let arena = Arena::new(registry.dir().clone(), prefix);
+        Ok(Arc::new(Self {
+            peers: Peers::new(registry.dir().clone()),
+            arena: Mutex::new(arena),
+            registry,
+            next_endpoint: AtomicU32::new(1),
+            shut_down: AtomicBool::new(false),
+            lingering: Mutex::new(Vec::new()),
+            lingering_count: AtomicUsize::new(0),
+            held: Mutex::new(Vec::new()),
+        }))
+    }
+
+    /// Leaves the domain: the graph loses this context's entities, waits end, later calls fail with
+    /// [`Error::ShutDown`]. Does nothing the second time.
+    ///
+    /// # Errors
+    /// The context belongs to the parent of this forked process.
+    pub fn shutdown(&self) -> Result<()> {
+        if self.registry.is_forked() {
+            return Err(Error::Forked);
+        }
+        if !self.shut_down.swap(true, Ordering::AcqRel) {
+            self.collect_drained();
+            self.leave();
+            self.registry.doorbell().ring();
+        }
+        Ok(())
+    }
+
+    /// Whether [`shutdown`](Self::shutdown) was called.
+    pub fn is_shut_down(&self) -> bool {
+        self.shut_down.load(Ordering::Acquire)
+    }
+
+    fn leave(&self) {
+        // What peers have still to read stays: its slots are closed and its files are reaped after the last reader.
+        if self.registry.leave() {
+            self.arena.lock().close();
+        }
+    }
+
+    /// Refuses calls in a forked child and after shutdown.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.registry.is_forked() {
+            return Err(Error::Forked);
+        }
+        if self.is_shut_down() {
+            return Err(Error::ShutDown);
+        }
+        Ok(())
+    }
+
+    /// Whether shared state may still be changed on behalf of this context.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.check().is_ok()
+    }
+
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    pub(crate) fn arena(&self) -> &Mutex<Arena> {
+        &self.arena
+    }
+
+    pub(crate) fn peers(&self) -> &Peers {
+        &self.peers
+    }
+
+    pub(crate) fn next_endpoint(&self) -> u32 {
+        self.next_endpoint.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Takes an outlet out of the graph; its memory goes back once its matched readers have read it.
+    pub(crate) fn retire_outlet(&self, slot: SlotId, memory: Memory) {
+        if !self.is_usable() {
+            return;
+        }
+        self.registry.close(slot);
+        self.lingering.lock().push(Lingering { slot, memory });
+        self.lingering_count.fetch_add(1, Ordering::Relaxed);
+        self.collect_drained();
+    }
+
+    /// Frees the closed outlets that everybody has read. Called wherever entities come and go, and in waits.
+    pub(crate) fn collect_drained(&self) {
+        if self.lingering_count.load(Ordering::Relaxed) == 0 || self.registry.is_forked() {
+            return;
+        }
+        let mut lingering = self.lingering.lock();
+        let (drained, kept): (Vec<_>, Vec<_>) =
+            lingering.drain(..).partition(|closed| self.registry.is_drained(closed.slot));
+        *lingering = kept;
+        self.lingering_count.store(lingering.len(), Ordering::Relaxed);
+        drop(lingering);
+        for closed in drained {
+            self.registry.withdraw(closed.slot);
+            self.free(closed.memory);
+        }
+    }
+}
+
+impl Context {
+    /// Gives back the memory of rings that nobody reads any more.
+    pub(crate) fn free(&self, memory: Memory) {
+        let arena = &mut *self.arena.lock();
+        for mut writer in memory.writers {
+            // The slot is withdrawn: its descriptor is gone with it, and only this copy is left to clear.
+            let descriptor = AtomicU64::new(0);
+            let mut hold = |chunk| self.registry.hazard_held_by_any(chunk);
+            if !writer.close(arena, &descriptor, &mut hold) {
+                self.held.lock().push(writer);
+            }
+        }
+        self.held.lock().retain_mut(|writer| {
+            writer.reclaim(arena, &mut |chunk| self.registry.hazard_held_by_any(chunk));
+            writer.in_limbo() > 0
+        });
+        memory.table.into_iter().for_each(|block| arena.free(block));
+        arena.trim();
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if !self.registry.is_forked() && !self.is_shut_down() {
+            self.leave();
+        }
+    }
+}
+
+fn domain_name(domain_id: usize, discovery: Discovery) -> String {
+    match discovery {
+        Discovery::Off => {
+            let random = std::collections::hash_map::RandomState::new().build_hasher().finish();
+            format!("{domain_id}.off-{random:016x}")
+        }
+        Discovery::Localhost | Discovery::Subnet | Discovery::SystemDefault => domain_id.to_string(),
+    }
+}
+
+/// `SHOAL_GROUP` (a group's name or number) opens the domain to that group.
+fn access_from_environment() -> Result<Access> {
+    let Some(group) = std::env::var("SHOAL_GROUP").ok().filter(|group| !group.is_empty()) else {
+        return Ok(Access::Owner);
+    };
+    if let Ok(gid) = group.parse::<u32>() {
+        return Ok(Access::Group(gid));
+    }
+    match nix::unistd::Group::from_name(&group) {
+        Ok(Some(found)) => Ok(Access::Group(found.gid.as_raw())),
+        _ => Err(Error::InvalidArgument(format!(
+            "SHOAL_GROUP='{group}' is not a group of this machine; give a name or number that `getent group` lists"
+        ))),
+    }
+}

@@ -1,0 +1,70 @@
+//! What publishers, subscriptions, services and clients have in common: their entry in the graph.
+
+use std::sync::Arc;
+
+use shoal_registry::{match_key, Kind, Qos, Registration, SlotId, TopicHash};
+
+use crate::error::{Error, Result};
+use crate::matching::Channel;
+use crate::message::TypeInfo;
+use crate::node::Node;
+
+/// Longest topic or service name in bytes (`RMW_TOPIC_MAX_NAME_LENGTH`).
+const TOPIC_NAME_MAX: usize = 247;
+
+/// The most samples that KEEP_ALL keeps.
+pub(crate) const KEEP_ALL_DEPTH: u32 = 65_536;
+
+/// Samples a service or client keeps for a peer that has not read them, whatever its profile says: a request or
+/// response that was sent is not lost because nine others were sent at the same moment.
+pub(crate) const SERVICE_DEPTH: u32 = 4_096;
+
+/// Registration flag of a subscription that takes nothing of its own context.
+pub(crate) const FLAG_IGNORE_LOCAL: u64 = 1;
+
+/// An endpoint as it enters the graph.
+pub(crate) struct Entry<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) name: &'a str,
+    pub(crate) ty: &'a TypeInfo,
+    pub(crate) qos: &'a Qos,
+    pub(crate) flags: u64,
+}
+
+/// An endpoint that is in the registry, but not yet in the graph.
+pub(crate) struct Entered {
+    pub(crate) slot: SlotId,
+    pub(crate) channel: Channel,
+    pub(crate) endpoint: u32,
+}
+
+/// Claims a registry slot; the caller publishes it when it is ready.
+pub(crate) fn enter(node: &Arc<Node>, entry: Entry<'_>) -> Result<Entered> {
+    let context = node.context();
+    context.check()?;
+    context.collect_drained();
+    let Entry { kind, name, ty, qos, flags } = entry;
+    if name.is_empty() || name.len() > TOPIC_NAME_MAX {
+        return Err(Error::InvalidArgument(format!(
+            "the name '{name}' has {} bytes; topic and service names must have 1 to {TOPIC_NAME_MAX}",
+            name.len()
+        )));
+    }
+    let endpoint = context.next_endpoint();
+    let registration = Registration {
+        kind,
+        name,
+        type_name: &ty.name,
+        node: Some(node.slot()),
+        type_hash: ty.hash,
+        qos: qos.clone(),
+        endpoint,
+        flags,
+    };
+    let slot = context
+        .registry()
+        .claim(&registration)
+        .map_err(|source| Error::Claim { what: format!("{kind:?} '{name}'").to_lowercase(), source })?;
+    let channel = Channel { topic: TopicHash::of(name), match_key: match_key(name, &ty.name, &ty.hash) };
+    Ok(Entered { slot, channel, endpoint })
+}

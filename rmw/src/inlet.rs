@@ -1,0 +1,399 @@
+//! The reading half of an endpoint: the outlets it reads from, how far it has read each, and which comes next.
+//!
+//! Nothing is delivered to a reader: it is told which classes of outlets have something (pending), looks at their
+//! heads in the registry, and reads their rings. History and live samples are the same slots, so each is read once.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use shoal_registry::{Durability, Found, HotCell, Kind, Qos, Registry, SlotId, SlotState};
+use shoal_shm::drain;
+use shoal_shm::hazard::HazardSlot;
+use shoal_shm::ring::{self, InlineBuf, ReadError, SlotMeta};
+use shoal_shm::sync::Ordering;
+
+use crate::clock::wall_ns;
+use crate::context::{Context, Memory};
+use crate::error::{Error, Result};
+use crate::matching::{class_bit, kept, offer_is_enough, Channel};
+use crate::message::{Incoming, Sink};
+use crate::outlet::hot_cell;
+use crate::peers::PeerViews;
+
+/// A reader of the outlets of one topic.
+pub(crate) struct Inlet {
+    context: Arc<Context>,
+    slot: SlotId,
+    channel: Channel,
+    outlets: Kind,
+    qos: Qos,
+    /// Unread samples kept, over all outlets.
+    depth: u64,
+    ignore_local: bool,
+    joined_at: i64,
+    state: Mutex<State>,
+    /// The slot was handed on: a service's responses may outlive it.
+    retired: bool,
+}
+
+/// What an inlet is made from.
+pub(crate) struct InletPlan {
+    pub(crate) slot: SlotId,
+    pub(crate) channel: Channel,
+    pub(crate) outlets: Kind,
+    pub(crate) qos: Qos,
+    pub(crate) depth: u32,
+    pub(crate) ignore_local: bool,
+}
+
+struct State {
+    generation: u64,
+    /// Sorted by class, then slot.
+    sources: Vec<Source>,
+    /// Classes that may hold unread samples; the same as the draining word.
+    active: u64,
+    views: Vec<PeerViews>,
+    buffer: InlineBuf,
+    last_received: i64,
+    taken: u64,
+    lost: u64,
+}
+
+/// One outlet as this reader knows it.
+#[derive(Clone, Copy)]
+struct Source {
+    slot: SlotId,
+    context: u16,
+    endpoint: u32,
+    context_id: u64,
+    /// The last sequence that was read or given up.
+    watermark: u64,
+    /// Sequence and source time of the next sample, once looked up.
+    next: Option<(u64, i64)>,
+    /// Known, but never read: incompatible, own while own are ignored, or closed before this reader joined.
+    muted: bool,
+}
+
+/// A sample that was taken, without its body.
+pub(crate) struct Taken {
+    pub(crate) meta: SlotMeta,
+    pub(crate) sequence: u64,
+    pub(crate) received: i64,
+    /// This reader's number for the sample, from 1.
+    pub(crate) reception: u64,
+    pub(crate) outlet: SlotId,
+    pub(crate) endpoint: u32,
+    pub(crate) context_id: u64,
+}
+
+fn class_order(slot: SlotId) -> (u32, u32) {
+    (slot.index % 64, slot.index)
+}
+
+impl Inlet {
+    /// Joins: from here on each sample is either history that is read now, or its writer knows this reader.
+    /// The registry slot must be claimed and not yet published; the caller publishes it afterwards.
+    pub(crate) fn join(context: &Arc<Context>, plan: InletPlan) -> Result<Self> {
+        let inlet = Self {
+            context: context.clone(),
+            slot: plan.slot,
+            channel: plan.channel,
+            outlets: plan.outlets,
+            qos: plan.qos,
+            depth: u64::from(plan.depth.max(1)),
+            ignore_local: plan.ignore_local,
+            joined_at: wall_ns(),
+            state: Mutex::new(State {
+                generation: 0,
+                sources: Vec::new(),
+                active: 0,
+                views: Vec::new(),
+                buffer: InlineBuf::new(),
+                last_received: 0,
+                taken: 0,
+                lost: 0,
+            }),
+            retired: false,
+        };
+        {
+            let state = &mut *inlet.state.lock();
+            inlet.scan(state, true);
+            let hot = hot_cell(context.registry(), inlet.slot)?;
+            for source in state.sources.iter().filter(|source| !source.muted) {
+                if inlet.head(source).is_some_and(|head| head > source.watermark) {
+                    state.active |= class_bit(source.slot);
+                }
+            }
+            hot.draining().store(state.active, Ordering::Release);
+        }
+        Ok(inlet)
+    }
+
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Leaves the graph, but keeps the slot for as long as what lies in `memory` is unread.
+    pub(crate) fn retire(&mut self, memory: Memory) {
+        self.retired = true;
+        self.context.retire_outlet(self.slot, memory);
+    }
+
+    pub(crate) fn channel(&self) -> Channel {
+        self.channel
+    }
+
+    pub(crate) fn qos(&self) -> &Qos {
+        &self.qos
+    }
+
+    /// Whether a take would find a sample now.
+    pub(crate) fn has_data(&self) -> bool {
+        if !self.context.is_usable() {
+            return false;
+        }
+        let Ok(hot) = hot_cell(self.context.registry(), self.slot) else { return false };
+        let state = &mut *self.state.lock();
+        self.poll(state, hot);
+        self.prune(state, hot);
+        state.active != 0
+    }
+
+    /// Takes the oldest unread sample. `Ok(None)` when there is none. When the sink fails the sample is used up.
+    pub(crate) fn take(&self, sink: Sink<'_>) -> Result<Option<Taken>> {
+        self.context.check()?;
+        let hot = hot_cell(self.context.registry(), self.slot)?;
+        let state = &mut *self.state.lock();
+        let outcome = loop {
+            self.poll(state, hot);
+            let Some((index, sequence)) = self.next(state, hot) else { break Ok(None) };
+            match self.read(state, index, sequence, sink)? {
+                Some(read) => break read.map(Some),
+                None => state.lost += 1,
+            }
+        };
+        // A reader that is done says so at once: what it has read can be given back.
+        self.prune(state, hot);
+        outcome
+    }
+
+    /// Moves what was marked into the active classes, and learns of outlets that are new.
+    fn poll(&self, state: &mut State, hot: &HotCell) {
+        if hot.pending().load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        state.active |= drain::take_pending(hot.pending(), hot.draining());
+        let generation = self.context.registry().outlets_generation(self.channel.topic).load(Ordering::Acquire);
+        if generation != state.generation {
+            self.scan(state, false);
+        }
+    }
+
+    /// Looks up the topic's outlets. At the join they start where history says; those found later start at their
+    /// first sample, because they came after.
+    #[cold]
+    fn scan(&self, state: &mut State, joining: bool) {
+        let registry = self.context.registry();
+        // Read before the scan: a change during it is looked at again.
+        state.generation = registry.outlets_generation(self.channel.topic).load(Ordering::Acquire);
+        let mut sources = Vec::with_capacity(state.sources.len());
+        let Channel { topic, match_key } = self.channel;
+        registry.for_each_matching(&[self.outlets], topic, match_key, &mut |found| {
+            let known = state.sources.binary_search_by_key(&class_order(found.slot), |source| class_order(source.slot));
+            match known.ok().map(|at| state.sources[at]).filter(|source| source.slot == found.slot) {
+                Some(source) => sources.push(source),
+                None => sources.push(self.source(registry, &found, joining)),
+            }
+        });
+        sources.sort_by_key(|source| class_order(source.slot));
+        state.sources = sources;
+        state.views.retain(|views| state.sources.iter().any(|source| source.context_id == views.context()));
+    }
+
+    fn source(&self, registry: &Registry, found: &Found<'_>, joining: bool) -> Source {
+        let (context, endpoint) = found.hot.owner();
+        let context_id = found.hot.ctx_id();
+        let own = context_id == registry.context_id();
+        let closed = !matches!(found.state, SlotState::Joining | SlotState::Live);
+        let muted = (self.ignore_local && own)
+            || (joining && closed)
+            || !offer_is_enough(registry, found.slot, found.hot, &self.qos);
+        let watermark = if joining { self.start(found.hot) } else { 0 };
+        Source { slot: found.slot, context, endpoint, context_id, watermark, next: None, muted }
+    }
+
+    /// Where a joiner starts on an outlet that was there before it.
+    fn start(&self, outlet: &HotCell) -> u64 {
+        // The claim has moved the topic's generation: either the writer sees this reader, or this is its newest head.
+        let head = ring::head_after_registering(outlet.head());
+        let offered = outlet.qos();
+        if self.qos.durability == Durability::Volatile || offered.durability() == Durability::Volatile {
+            return head;
+        }
+        let retained = u64::from(kept(offered.history(), offered.depth()));
+        head - self.depth.min(retained).min(head)
+    }
+
+    /// The outlet's last committed sequence, as long as the slot is still the same outlet's.
+    fn head(&self, source: &Source) -> Option<u64> {
+        let registry = self.context.registry();
+        let head = registry.hot(source.slot.index)?.head().load(Ordering::Acquire);
+        registry.slot_state(source.slot).map(|_| head)
+    }
+
+    /// Ends draining for the classes in which nothing is left.
+    fn prune(&self, state: &mut State, hot: &HotCell) {
+        let mut left = state.active;
+        while left != 0 {
+            let bit = left & left.wrapping_neg();
+            left &= !bit;
+            let unread = class_of(&state.sources, bit).iter().any(|source| self.unread(source));
+            if !unread {
+                state.active &= !bit;
+                drain::finish(hot.draining(), bit);
+            }
+        }
+    }
+
+    fn unread(&self, source: &Source) -> bool {
+        !source.muted && self.head(source).is_some_and(|head| head > source.watermark)
+    }
+
+    /// The source with the oldest next sample, after giving up what KEEP_LAST does not keep.
+    fn next(&self, state: &mut State, hot: &HotCell) -> Option<(usize, u64)> {
+        loop {
+            self.prune(state, hot);
+            let (total, ready) = self.ready(state);
+            let (first, rest) = ready.split_first()?;
+            if rest.is_empty() {
+                return Some((*first, state.sources[*first].watermark + 1));
+            }
+            let oldest = self.oldest(state, &ready)?;
+            let sequence = state.sources[oldest].watermark + 1;
+            if total <= self.depth {
+                return Some((oldest, sequence));
+            }
+            state.sources[oldest].watermark = sequence;
+            state.lost += 1;
+        }
+    }
+
+    /// Indices of the sources that have unread samples, and how many samples that is in all.
+    fn ready(&self, state: &mut State) -> (u64, Vec<usize>) {
+        let mut total = 0u64;
+        let mut ready = Vec::new();
+        for index in 0..state.sources.len() {
+            let source = state.sources[index];
+            if source.muted || state.active & class_bit(source.slot) == 0 {
+                continue;
+            }
+            let Some(head) = self.head(&source).filter(|head| *head > source.watermark) else { continue };
+            let oldest_kept = head.saturating_sub(self.depth);
+            if oldest_kept > source.watermark {
+                state.lost += oldest_kept - source.watermark;
+                state.sources[index].watermark = oldest_kept;
+            }
+            total = total.saturating_add(head - source.watermark.max(oldest_kept));
+            ready.push(index);
+        }
+        (total, ready)
+    }
+
+    /// Of several ready sources the one whose next sample is oldest by its source time.
+    fn oldest(&self, state: &mut State, ready: &[usize]) -> Option<usize> {
+        let mut best: Option<(i64, usize)> = None;
+        for &index in ready {
+            let time = self.next_time(state, index);
+            if best.is_none_or(|(oldest, _)| time < oldest) {
+                best = Some((time, index));
+            }
+        }
+        best.map(|(_, index)| index)
+    }
+
+    /// Source time of a source's next sample; one that is gone already sorts first, so that it is found lost soon.
+    fn next_time(&self, state: &mut State, index: usize) -> i64 {
+        let source = state.sources[index];
+        let sequence = source.watermark + 1;
+        if let Some((known, time)) = source.next {
+            if known == sequence {
+                return time;
+            }
+        }
+        let Some(outlet) = self.context.registry().hot(source.slot.index) else { return i64::MIN };
+        let views = views_of(&mut state.views, source.context_id);
+        let reach = state.views[views].reach(self.context.peers());
+        let time = ring::read_meta(&reach, outlet.ring(), sequence).map_or(i64::MIN, |meta| meta.source_timestamp);
+        state.sources[index].next = Some((sequence, time));
+        time
+    }
+
+    /// Reads one sample into the sink. `Ok(None)`: it was lapped, or its memory is not what it should be.
+    fn read(&self, state: &mut State, index: usize, sequence: u64, sink: Sink<'_>) -> Result<Option<Result<Taken>>> {
+        let source = state.sources[index];
+        state.sources[index].watermark = sequence;
+        let registry = self.context.registry();
+        let Some(outlet) = registry.hot(source.slot.index) else { return Ok(None) };
+        let views = views_of(&mut state.views, source.context_id);
+        let hazard = hazard(registry)?;
+        let reach = state.views[views].reach(self.context.peers());
+        let read =
+            ring::read(&reach, outlet.ring(), source.context, sequence, &hazard, &mut state.buffer, |meta, body| {
+                let encapsulation = meta.encapsulation.to_le_bytes();
+                (meta, sink(Incoming { encapsulation, ptr: body.ptr, len: body.len }))
+            });
+        state.views[views].tidy();
+        match read {
+            Ok((meta, Ok(()))) => Ok(Some(Ok(self.taken(state, &source, sequence, meta)))),
+            Ok((_, Err(error))) => Ok(Some(Err(error))),
+            Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => Ok(None),
+        }
+    }
+
+    fn taken(&self, state: &mut State, source: &Source, sequence: u64, meta: SlotMeta) -> Taken {
+        state.taken += 1;
+        let received = meta.source_timestamp.max(self.joined_at).max(state.last_received);
+        state.last_received = received;
+        Taken {
+            meta,
+            sequence,
+            received,
+            reception: state.taken,
+            outlet: source.slot,
+            endpoint: source.endpoint,
+            context_id: source.context_id,
+        }
+    }
+}
+
+impl Drop for Inlet {
+    fn drop(&mut self) {
+        if !self.retired && self.context.is_usable() {
+            self.context.registry().withdraw(self.slot);
+            self.context.collect_drained();
+        }
+    }
+}
+
+/// The sources of one class.
+fn class_of(sources: &[Source], bit: u64) -> &[Source] {
+    let class = bit.trailing_zeros();
+    let from = sources.partition_point(|source| source.slot.index % 64 < class);
+    let to = sources.partition_point(|source| source.slot.index % 64 <= class);
+    &sources[from..to]
+}
+
+/// Index of a peer's mappings, made when missing.
+fn views_of(views: &mut Vec<PeerViews>, context_id: u64) -> usize {
+    views.iter().position(|views| views.context() == context_id).unwrap_or_else(|| {
+        views.push(PeerViews::new(context_id));
+        views.len() - 1
+    })
+}
+
+/// A hazard word of this context.
+pub(crate) fn hazard(registry: &Registry) -> Result<HazardSlot<'_>> {
+    registry.hazards().acquire().ok_or_else(|| {
+        Error::Other("all hazard words of this context are in use: too many samples are on loan; return some".into())
+    })
+}

@@ -1,0 +1,175 @@
+//! The writer's side of a match: who reads, how deep, and how they are told.
+//!
+//! A match maps nothing: marks, parked bits, progress and hazards all lie in the registry file.
+
+use shoal_registry::{qos_compatible, History, HotCell, Kind, Qos, Registry, SlotId, SlotState, TopicHash};
+use shoal_shm::sync::{fence, Ordering};
+use shoal_shm::{drain, ring};
+
+use crate::endpoint::{FLAG_IGNORE_LOCAL, KEEP_ALL_DEPTH};
+
+/// What two endpoints must have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Channel {
+    pub(crate) topic: TopicHash,
+    pub(crate) match_key: u64,
+}
+
+/// An outlet as its readers see it.
+pub(crate) struct Offer<'a> {
+    pub(crate) slot: SlotId,
+    pub(crate) channel: Channel,
+    pub(crate) qos: &'a Qos,
+    pub(crate) readers: Kind,
+}
+
+impl Offer<'_> {
+    /// The bit by which readers tell this outlet's class.
+    pub(crate) fn bit(&self) -> u64 {
+        class_bit(self.slot)
+    }
+}
+
+/// The pending and draining bit of an outlet: one of 64 classes of registry slots.
+pub(crate) fn class_bit(slot: SlotId) -> u64 {
+    drain::class_of(slot.index)
+}
+
+struct Reader {
+    slot: SlotId,
+    context: u16,
+}
+
+/// The matched inlets of one outlet, as of a generation of its topic.
+#[derive(Default)]
+pub(crate) struct Readers {
+    generation: Option<u64>,
+    list: Vec<Reader>,
+    deepest: u32,
+}
+
+impl Readers {
+    /// Looks again where the topic's inlets have changed since the last look.
+    pub(crate) fn refresh_if_moved(&mut self, registry: &Registry, offer: &Offer<'_>) {
+        // Read before the scan: a change during it is seen by the next call.
+        let now = registry.inlets_generation(offer.channel.topic).load(Ordering::Acquire);
+        self.refresh(registry, offer, now);
+    }
+
+    /// After a commit: the inlets that the commit must reach. One that registers later finds the new head.
+    pub(crate) fn refresh_after_commit(&mut self, registry: &Registry, offer: &Offer<'_>) {
+        let now = ring::generation_after_commit(registry.inlets_generation(offer.channel.topic));
+        self.refresh(registry, offer, now);
+    }
+
+    fn refresh(&mut self, registry: &Registry, offer: &Offer<'_>, now: u64) {
+        if self.generation != Some(now) {
+            self.refresh_slow(registry, offer);
+            self.generation = Some(now);
+        }
+    }
+
+    #[cold]
+    fn refresh_slow(&mut self, registry: &Registry, offer: &Offer<'_>) {
+        self.list.clear();
+        self.deepest = 0;
+        let Channel { topic, match_key } = offer.channel;
+        registry.for_each_matching(&[offer.readers], topic, match_key, &mut |found| {
+            let (context, _) = found.hot.owner();
+            let requested = found.hot.qos();
+            let own = found.hot.ctx_id() == registry.context_id();
+            let present = matches!(found.state, SlotState::Joining | SlotState::Live);
+            if !present || own && ignores_local(registry, found.slot) {
+                return;
+            }
+            if requested_is_met(registry, offer.qos, found.slot, found.hot) {
+                self.deepest = self.deepest.max(kept(requested.history(), requested.depth()));
+                self.list.push(Reader { slot: found.slot, context });
+            }
+        });
+        self.list.sort_by_key(|reader| reader.context);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Depth of the deepest matched reader; 0 when there is none.
+    pub(crate) fn deepest(&self) -> u32 {
+        self.deepest
+    }
+
+    /// Whether each matched reader has read everything of this outlet (and its class).
+    pub(crate) fn all_drained(&self, registry: &Registry, bit: u64) -> bool {
+        self.list.iter().all(|reader| registry.hot(reader.slot.index).is_none_or(|hot| is_drained(hot, bit)))
+    }
+
+    /// Marks the outlet's class as pending with each reader and wakes those that are parked.
+    pub(crate) fn announce(&self, registry: &Registry, bit: u64) {
+        for reader in &self.list {
+            if let Some(hot) = registry.hot(reader.slot.index) {
+                drain::mark(hot.pending(), bit);
+            }
+        }
+        // ORDERING(park.ring): marks before the look at parked bits; meets the fence in wait::wait.
+        fence(Ordering::SeqCst);
+        let mut rung = None;
+        for reader in &self.list {
+            if rung != Some(reader.context) {
+                ring_context(registry, reader.context);
+                rung = Some(reader.context);
+            }
+        }
+    }
+
+    /// Whether a matched reader has announced that it reads this chunk. Looks again for readers first: one that
+    /// is not in the list yet may already read history.
+    pub(crate) fn hold(&mut self, registry: &Registry, offer: &Offer<'_>, chunk: u64) -> bool {
+        self.refresh_if_moved(registry, offer);
+        let mut looked = None;
+        self.list.iter().any(|reader| {
+            let again = looked == Some(reader.context);
+            looked = Some(reader.context);
+            !again && registry.hazard_held(reader.context, chunk)
+        })
+    }
+}
+
+/// Wakes the waiters of a context, if there are any. The caller has fenced since its mark.
+pub(crate) fn ring_context(registry: &Registry, context: u16) {
+    if let Some(doorbell) = registry.doorbell_of(context) {
+        doorbell.ring_after_fence();
+    }
+}
+
+pub(crate) fn is_drained(hot: &HotCell, bit: u64) -> bool {
+    drain::is_drained(hot.pending(), hot.draining(), bit)
+}
+
+/// Samples that a profile keeps.
+pub(crate) fn kept(history: History, depth: u32) -> u32 {
+    match history {
+        History::KeepLast => depth,
+        History::KeepAll => KEEP_ALL_DEPTH,
+    }
+}
+
+fn ignores_local(registry: &Registry, inlet: SlotId) -> bool {
+    registry.detail(inlet).is_some_and(|detail| detail.flags & FLAG_IGNORE_LOCAL != 0)
+}
+
+/// Whether an inlet's request is met by this offer; the full profiles are read only where durations matter.
+fn requested_is_met(registry: &Registry, offered: &Qos, inlet: SlotId, hot: &HotCell) -> bool {
+    match hot.qos().whole() {
+        Some(requested) => qos_compatible(offered, &requested).is_ok(),
+        None => registry.detail(inlet).is_some_and(|detail| qos_compatible(offered, &detail.qos).is_ok()),
+    }
+}
+
+/// Whether an outlet's offer meets this request.
+pub(crate) fn offer_is_enough(registry: &Registry, outlet: SlotId, hot: &HotCell, requested: &Qos) -> bool {
+    match hot.qos().whole() {
+        Some(offered) => qos_compatible(&offered, requested).is_ok(),
+        None => registry.detail(outlet).is_some_and(|detail| qos_compatible(&detail.qos, requested).is_ok()),
+    }
+}

@@ -1,0 +1,222 @@
+//! The writing half of an endpoint: a ring, its matched readers, and how a sample gets from one to the other.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use shoal_registry::{HotCell, Kind, Qos, Registry, SlotId};
+use shoal_shm::arena::{AllocError, Arena};
+use shoal_shm::ring::{Reservation, SlotMeta, Writer, HEADER, MAX_STRIDE};
+use shoal_shm::sync::AtomicU64;
+
+use crate::clock::wall_ns;
+use crate::context::{Context, Memory};
+use crate::error::{Error, Result};
+use crate::matching::{Channel, Offer, Readers};
+use crate::message::Outgoing;
+
+/// Slots of types whose size varies; small texts and poses fit.
+const DEFAULT_STRIDE: usize = 256;
+
+/// The longest body that goes into a slot, in bytes.
+const INLINE_MAX: usize = MAX_STRIDE - HEADER;
+
+/// A ring in this context's memory and its place in the graph.
+pub(crate) struct Outlet {
+    context: Arc<Context>,
+    slot: SlotId,
+    channel: Channel,
+    readers: Kind,
+    qos: Qos,
+    /// Samples a late joiner may ask for.
+    history: u32,
+    /// Samples kept for a matched reader that has not read them, where that is more than the reader's depth.
+    least_unread: u32,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// `None` only while the outlet is being dropped.
+    writer: Option<Writer>,
+    readers: Readers,
+    scratch: Scratch,
+}
+
+/// What an outlet is made from.
+pub(crate) struct OutletPlan {
+    pub(crate) slot: SlotId,
+    pub(crate) channel: Channel,
+    pub(crate) readers: Kind,
+    pub(crate) qos: Qos,
+    pub(crate) history: u32,
+    pub(crate) least_unread: u32,
+    pub(crate) fixed_size: Option<usize>,
+}
+
+impl Outlet {
+    pub(crate) fn new(context: &Arc<Context>, plan: OutletPlan) -> Self {
+        let writer = Writer::new(context.registry().context_index(), stride_for(plan.fixed_size), plan.history.max(1));
+        Self {
+            context: context.clone(),
+            slot: plan.slot,
+            channel: plan.channel,
+            readers: plan.readers,
+            qos: plan.qos,
+            history: plan.history,
+            least_unread: plan.least_unread,
+            state: Mutex::new(State { writer: Some(writer), readers: Readers::default(), scratch: scratch() }),
+        }
+    }
+
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub(crate) fn channel(&self) -> Channel {
+        self.channel
+    }
+
+    pub(crate) fn qos(&self) -> &Qos {
+        &self.qos
+    }
+
+    pub(crate) fn hot(&self) -> Result<&HotCell> {
+        hot_cell(self.context.registry(), self.slot)
+    }
+
+    fn offer(&self) -> Offer<'_> {
+        Offer { slot: self.slot, channel: self.channel, qos: &self.qos, readers: self.readers }
+    }
+
+    /// Writes one sample into the ring and tells the matched readers. The sequence number is the sample's, from 1.
+    ///
+    /// # Errors
+    /// The message cannot be serialized, or there is no shared memory for it; nothing was sent then.
+    pub(crate) fn send(&self, message: &dyn Outgoing) -> Result<u64> {
+        self.context.check()?;
+        let size = message.size()?;
+        let registry = self.context.registry();
+        let offer = self.offer();
+        let hot = self.hot()?;
+        let mut state = self.state.lock();
+        let State { writer: Some(writer), readers, scratch } = &mut *state else { return Err(Error::ShutDown) };
+        readers.refresh_if_moved(registry, &offer);
+        writer.set_window(self.window(readers));
+        let sample = Sample { message, size, related: 0 };
+        let prepared = sample.prepare(self.context.arena(), writer, scratch)?;
+        let hold = &mut |chunk| readers.hold(registry, &offer, chunk);
+        let sequence = prepared
+            .commit(&mut self.context.arena().lock(), writer, hot.head(), hot.ring(), hold)
+            .map_err(|source| sample.no_memory(source))?;
+        readers.refresh_after_commit(registry, &offer);
+        readers.announce(registry, offer.bit());
+        Ok(sequence)
+    }
+
+    /// How many of the newest samples must stay: history for late joiners, and what matched readers have not read.
+    fn window(&self, readers: &Readers) -> u32 {
+        let retained = self.history.max(1);
+        if readers.is_empty() {
+            return retained;
+        }
+        let unread = readers.deepest().max(self.least_unread);
+        if unread <= retained || readers.all_drained(self.context.registry(), self.offer().bit()) {
+            return retained;
+        }
+        unread
+    }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        let writers = self.state.get_mut().writer.take().into_iter().collect();
+        self.context.retire_outlet(self.slot, Memory { writers, table: None });
+    }
+}
+
+/// One message on its way into a ring.
+pub(crate) struct Sample<'a> {
+    pub(crate) message: &'a dyn Outgoing,
+    pub(crate) size: usize,
+    pub(crate) related: u64,
+}
+
+impl<'a> Sample<'a> {
+    /// Serializes into reserved memory, outside the arena's lock: other publishers of the process go on meanwhile.
+    pub(crate) fn prepare(
+        &'a self,
+        arena: &Mutex<Arena>,
+        writer: &mut Writer,
+        scratch: &'a mut Scratch,
+    ) -> Result<Prepared<'a>> {
+        let mut reserved = writer.reserve(&mut *arena.lock(), self.size).map_err(|source| self.no_memory(source))?;
+        let chunk = reserved.body(&arena.lock());
+        let written = match chunk {
+            Some(mut chunk) => self.message.write(&mut chunk),
+            None => self.message.write(&mut scratch[..self.size]),
+        };
+        let problem = match written {
+            Ok(written) if written == self.size => {
+                let inline = scratch.get(..self.size).unwrap_or_default();
+                return Ok(Prepared { sample: self, reserved, inline });
+            }
+            Ok(written) => Error::Other(format!(
+                "the message changed while it was serialized: {written} bytes written, {} announced",
+                self.size
+            )),
+            Err(error) => error,
+        };
+        writer.abandon(&mut *arena.lock(), reserved);
+        Err(problem)
+    }
+
+    pub(crate) fn no_memory(&self, source: AllocError) -> Error {
+        Error::Alloc { what: format!("a sample of {} bytes", self.size), source }
+    }
+}
+
+/// A serialized message that nobody sees yet.
+pub(crate) struct Prepared<'a> {
+    sample: &'a Sample<'a>,
+    reserved: Reservation,
+    inline: &'a [u8],
+}
+
+/// Where a sample is serialized that then goes into its slot.
+pub(crate) type Scratch = Box<[u8; INLINE_MAX]>;
+
+pub(crate) fn scratch() -> Scratch {
+    Box::new([0; INLINE_MAX])
+}
+
+impl Prepared<'_> {
+    /// Gives the sample the ring's next sequence number and shows it to readers.
+    pub(crate) fn commit(
+        self,
+        arena: &mut Arena,
+        writer: &mut Writer,
+        head: &AtomicU64,
+        ring: &AtomicU64,
+        hold: &mut dyn FnMut(u64) -> bool,
+    ) -> std::result::Result<u64, AllocError> {
+        let meta = SlotMeta {
+            source_timestamp: wall_ns(),
+            related: self.sample.related,
+            encapsulation: u32::from_le_bytes(self.sample.message.encapsulation()),
+            aux: 0,
+        };
+        writer.commit(arena, self.reserved, meta, self.inline, head, ring, hold)
+    }
+}
+
+/// Stride of a ring's slots in bytes: fits a fixed-size type where that is small.
+pub(crate) fn stride_for(fixed_size: Option<usize>) -> usize {
+    match fixed_size {
+        Some(size) if size <= INLINE_MAX => (HEADER + size).next_multiple_of(64),
+        _ => DEFAULT_STRIDE,
+    }
+}
+
+/// The shared cell of an own slot.
+pub(crate) fn hot_cell(registry: &Registry, slot: SlotId) -> Result<&HotCell> {
+    registry.hot(slot.index).ok_or_else(|| Error::Other(format!("registry slot {} is out of range", slot.index)))
+}

@@ -1,0 +1,91 @@
+//! Read-only mappings of other contexts' segments, made when something is read there and shared within the process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use elsa::FrozenVec;
+use parking_lot::Mutex;
+use shoal_shm::ring::Segments;
+use shoal_shm::segment::{DomainDir, View};
+use shoal_shm::sync::AtomicU64;
+
+/// Above this many mapped segments of one peer a reader drops them all and maps anew what it needs.
+const VIEWS_PER_PEER: usize = 16;
+
+/// The process's mappings, by context and segment number.
+pub(crate) struct Peers {
+    dir: Arc<DomainDir>,
+    open: Mutex<HashMap<(u64, u16), Weak<View>>>,
+}
+
+impl Peers {
+    pub(crate) fn new(dir: Arc<DomainDir>) -> Self {
+        Self { dir, open: Mutex::new(HashMap::new()) }
+    }
+
+    /// The mapping of one segment; `None` when there is no such file, or it is not what it should be.
+    fn view(&self, context: u64, segment: u16) -> Option<Arc<View>> {
+        let mut open = self.open.lock();
+        if let Some(view) = open.get(&(context, segment)).and_then(Weak::upgrade) {
+            return Some(view);
+        }
+        let view = Arc::new(View::open(&self.dir, &format!("{context:016x}.{segment}")).ok()?);
+        open.retain(|_, known| known.strong_count() > 0);
+        open.insert((context, segment), Arc::downgrade(&view));
+        Some(view)
+    }
+}
+
+/// One reader's mappings of one peer.
+#[derive(Default)]
+pub(crate) struct PeerViews {
+    context: u64,
+    views: FrozenVec<Box<(u16, Arc<View>)>>,
+}
+
+impl PeerViews {
+    pub(crate) fn new(context: u64) -> Self {
+        Self { context, views: FrozenVec::new() }
+    }
+
+    pub(crate) fn context(&self) -> u64 {
+        self.context
+    }
+
+    /// Forgets mappings when there are many, as segments that were given up would otherwise stay mapped.
+    pub(crate) fn tidy(&mut self) {
+        if self.views.len() > VIEWS_PER_PEER {
+            self.views = FrozenVec::new();
+        }
+    }
+
+    pub(crate) fn reach<'a>(&'a self, peers: &'a Peers) -> Reach<'a> {
+        Reach { peers, views: self }
+    }
+}
+
+/// A peer's memory as the ring reader wants it: segments are mapped on first use.
+pub(crate) struct Reach<'a> {
+    peers: &'a Peers,
+    views: &'a PeerViews,
+}
+
+impl Reach<'_> {
+    fn view(&self, segment: u16) -> Option<&View> {
+        if let Some((_, view)) = self.views.views.iter().find(|(number, _)| *number == segment) {
+            return Some(view);
+        }
+        let view = self.peers.view(self.views.context, segment)?;
+        Some(&self.views.views.push_get(Box::new((segment, view))).1)
+    }
+}
+
+impl Segments for Reach<'_> {
+    fn words(&self, segment: u16, offset: u64, count: usize) -> Option<&[AtomicU64]> {
+        self.view(segment)?.words(usize::try_from(offset).ok()?, count)
+    }
+
+    fn bytes(&self, segment: u16, offset: u64, len: usize) -> Option<*const u8> {
+        self.view(segment)?.bytes_ptr(usize::try_from(offset).ok()?, len)
+    }
+}

@@ -1,0 +1,78 @@
+//! Publishers.
+
+use std::sync::Arc;
+
+use shoal_registry::{gid, Durability, Kind, Qos};
+
+use crate::endpoint::{enter, Entry};
+use crate::error::Result;
+use crate::graph;
+use crate::matching::kept;
+use crate::message::{Outgoing, TypeInfo};
+use crate::node::Node;
+use crate::outlet::{Outlet, OutletPlan};
+
+/// Sends the samples of one topic.
+pub struct Publisher {
+    outlet: Outlet,
+    gid: [u8; 16],
+    // Keeps the node in the graph for as long as its publisher is.
+    _node: Arc<Node>,
+}
+
+impl Publisher {
+    /// Creates a publisher and enters it into the graph.
+    ///
+    /// # Errors
+    /// A name is over-long, or the registry is full.
+    pub fn new(node: &Arc<Node>, topic: &str, ty: TypeInfo, qos: Qos) -> Result<Arc<Self>> {
+        let entered = enter(node, Entry { kind: Kind::Publisher, name: topic, ty: &ty, qos: &qos, flags: 0 })?;
+        let context = node.context();
+        context.registry().publish(entered.slot);
+        let plan = OutletPlan {
+            slot: entered.slot,
+            channel: entered.channel,
+            readers: Kind::Subscription,
+            history: retained(&qos),
+            least_unread: 0,
+            qos,
+            fixed_size: ty.fixed_size,
+        };
+        let gid = gid(context.registry().context_id(), Kind::Publisher, entered.endpoint);
+        Ok(Arc::new(Self { outlet: Outlet::new(context, plan), gid, _node: node.clone() }))
+    }
+
+    /// Sends one sample to every matched subscription. The result is its sequence number, from 1.
+    ///
+    /// # Errors
+    /// The message cannot be serialized, or there is no shared memory for it; nothing was sent then.
+    pub fn publish(&self, message: &dyn Outgoing) -> Result<u64> {
+        self.outlet.send(message)
+    }
+
+    /// The publisher's identity, unique in the domain.
+    pub fn gid(&self) -> [u8; 16] {
+        self.gid
+    }
+
+    /// The profile in use.
+    pub fn qos(&self) -> &Qos {
+        self.outlet.qos()
+    }
+
+    /// Number of subscriptions that match now.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn matched_subscriptions(&self) -> Result<usize> {
+        graph::matched(self.outlet.context(), Kind::Subscription, self.outlet.channel(), self.outlet.qos())
+    }
+}
+
+/// Samples kept for late joiners.
+fn retained(qos: &Qos) -> u32 {
+    match qos.durability {
+        Durability::Volatile => 0,
+        Durability::TransientLocal => kept(qos.history, qos.depth),
+    }
+}

@@ -1,0 +1,171 @@
+//! The reading half of a client: which services it knows, and how far it has read its ring in each of them.
+
+use shoal_registry::{Kind, Registry, SlotId};
+use shoal_shm::drain;
+use shoal_shm::ring::{self, InlineBuf, SlotMeta};
+use shoal_shm::sync::Ordering;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::inlet::hazard;
+use crate::matching::{class_bit, Channel};
+use crate::message::{Incoming, ServiceInfo, Sink};
+use crate::outlet::hot_cell;
+use crate::peers::PeerViews;
+use crate::responses::find_entry;
+
+/// Reads the responses to one client.
+pub(crate) struct ResponseReader {
+    client: SlotId,
+    channel: Channel,
+    gid: [u8; 16],
+    generation: Option<u64>,
+    services: Vec<KnownService>,
+    active: u64,
+    buffer: InlineBuf,
+    last_received: i64,
+}
+
+struct KnownService {
+    slot: SlotId,
+    context: u16,
+    views: PeerViews,
+    /// Where in the table this client's entry was last time.
+    hint: usize,
+    watermark: u64,
+}
+
+impl ResponseReader {
+    pub(crate) fn new(client: SlotId, channel: Channel, gid: [u8; 16]) -> Self {
+        Self {
+            client,
+            channel,
+            gid,
+            generation: None,
+            services: Vec::new(),
+            active: 0,
+            buffer: InlineBuf::new(),
+            last_received: 0,
+        }
+    }
+
+    /// Whether a take would find a response now.
+    pub(crate) fn has_data(&mut self, context: &Context) -> bool {
+        self.poll(context.registry());
+        self.prune(context);
+        self.active != 0
+    }
+
+    /// Takes the next response.
+    pub(crate) fn take(&mut self, context: &Context, sink: Sink<'_>) -> Result<Option<ServiceInfo>> {
+        self.poll(context.registry());
+        let outcome = loop {
+            let unread = (0..self.services.len()).find(|index| self.unread(context, *index).is_some());
+            let Some(index) = unread else { break Ok(None) };
+            if let Some(taken) = self.read(context, index, sink)? {
+                break taken.map(|meta| Some(self.info(&meta)));
+            }
+        };
+        self.prune(context);
+        outcome
+    }
+
+    fn poll(&mut self, registry: &Registry) {
+        let Some(hot) = registry.hot(self.client.index) else { return };
+        if hot.pending().load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        self.active |= drain::take_pending(hot.pending(), hot.draining());
+        // Read before the scan: a change during it is looked at again.
+        let generation = registry.inlets_generation(self.channel.topic).load(Ordering::Acquire);
+        if self.generation != Some(generation) {
+            self.scan(registry);
+            self.generation = Some(generation);
+        }
+    }
+
+    #[cold]
+    fn scan(&mut self, registry: &Registry) {
+        let mut known = std::mem::take(&mut self.services);
+        registry.for_each_matching(&[Kind::Service], self.channel.topic, self.channel.match_key, &mut |found| {
+            let service = match known.iter().position(|service| service.slot == found.slot) {
+                Some(at) => known.swap_remove(at),
+                None => KnownService {
+                    slot: found.slot,
+                    context: found.hot.owner().0,
+                    views: PeerViews::new(found.hot.ctx_id()),
+                    hint: 0,
+                    watermark: 0,
+                },
+            };
+            self.services.push(service);
+        });
+    }
+
+    /// Sequence of the next unread response of one service.
+    fn unread(&mut self, context: &Context, index: usize) -> Option<u64> {
+        let service = self.services.get_mut(index)?;
+        if self.active & class_bit(service.slot) == 0 {
+            return None;
+        }
+        let registry = context.registry();
+        let table = registry.hot(service.slot.index)?.ring();
+        let reach = service.views.reach(context.peers());
+        let entry = find_entry(&reach, table, self.gid, &mut service.hint)?;
+        let head = entry.head();
+        let usable = entry.is_current(table) && registry.slot_state(service.slot).is_some();
+        let oldest_kept = head.saturating_sub(u64::from(crate::endpoint::SERVICE_DEPTH));
+        service.watermark = service.watermark.max(oldest_kept);
+        (usable && head > service.watermark).then_some(service.watermark + 1)
+    }
+
+    /// Reads the next response of one service. `Ok(None)`: it is gone.
+    fn read(&mut self, context: &Context, index: usize, sink: Sink<'_>) -> Result<Option<Result<SlotMeta>>> {
+        let Some(sequence) = self.unread(context, index) else { return Ok(None) };
+        let hazard = hazard(context.registry())?;
+        let service = &mut self.services[index];
+        let Some(hot) = context.registry().hot(service.slot.index) else { return Ok(None) };
+        let reach = service.views.reach(context.peers());
+        let Some(entry) = find_entry(&reach, hot.ring(), self.gid, &mut service.hint) else { return Ok(None) };
+        let owner = service.context;
+        let read = ring::read(&reach, entry.ring(), owner, sequence, &hazard, &mut self.buffer, |meta, body| {
+            let encapsulation = meta.encapsulation.to_le_bytes();
+            sink(Incoming { encapsulation, ptr: body.ptr, len: body.len }).map(|()| meta)
+        });
+        if read.is_err() && !entry.is_current(hot.ring()) {
+            // The table grew under the read: the next round finds the entry in the new one.
+            return Ok(None);
+        }
+        service.watermark = sequence;
+        service.views.tidy();
+        Ok(read.ok())
+    }
+
+    fn info(&mut self, meta: &SlotMeta) -> ServiceInfo {
+        self.last_received = self.last_received.max(meta.source_timestamp);
+        ServiceInfo {
+            source_timestamp: meta.source_timestamp,
+            received_timestamp: self.last_received,
+            client: self.gid,
+            sequence: meta.related.cast_signed(),
+        }
+    }
+
+    /// Ends draining for the classes in which nothing is left.
+    fn prune(&mut self, context: &Context) {
+        let mut left = self.active;
+        while left != 0 {
+            let bit = left & left.wrapping_neg();
+            left &= !bit;
+            let unread = (0..self.services.len())
+                .any(|index| class_bit(self.services[index].slot) == bit && self.unread(context, index).is_some());
+            if unread {
+                continue;
+            }
+            self.active &= !bit;
+            if let Ok(hot) = hot_cell(context.registry(), self.client) {
+                drain::finish(hot.draining(), bit);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Services: requests are read from the clients' rings, responses go to one ring per client.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use shoal_registry::{gid, Kind, Qos, Registry};
+
+use crate::endpoint::{enter, Entry, SERVICE_DEPTH};
+use crate::error::Result;
+use crate::inlet::{Inlet, InletPlan};
+use crate::message::{Outgoing, ServiceInfo, Sink, TypeInfo};
+use crate::node::Node;
+use crate::responses::Responses;
+
+/// Answers the requests of one service.
+pub struct Service {
+    inlet: Inlet,
+    responses: Mutex<Responses>,
+    // Keeps the node in the graph for as long as its service is.
+    _node: Arc<Node>,
+}
+
+impl Service {
+    /// Creates a service. A client that sees it in the graph may send at once: the request will be found.
+    ///
+    /// # Errors
+    /// A name is over-long, or the registry is full.
+    pub fn new(node: &Arc<Node>, name: &str, ty: TypeInfo, qos: Qos) -> Result<Arc<Self>> {
+        let entered = enter(node, Entry { kind: Kind::Service, name, ty: &ty, qos: &qos, flags: 0 })?;
+        let context = node.context();
+        let plan = InletPlan {
+            slot: entered.slot,
+            channel: entered.channel,
+            outlets: Kind::Client,
+            qos,
+            depth: SERVICE_DEPTH,
+            ignore_local: false,
+        };
+        let inlet = Inlet::join(context, plan)?;
+        context.registry().publish(entered.slot);
+        let responses = Mutex::new(Responses::new(entered.slot));
+        Ok(Arc::new(Self { inlet, responses, _node: node.clone() }))
+    }
+
+    /// Takes the oldest request; `Ok(None)` when there is none.
+    ///
+    /// # Errors
+    /// The sink's own error: the request is used up then.
+    pub fn take(&self, sink: Sink<'_>) -> Result<Option<ServiceInfo>> {
+        let Some(taken) = self.inlet.take(sink)? else { return Ok(None) };
+        let client = gid(taken.context_id, Kind::Client, taken.endpoint);
+        self.responses.lock().remember(self.inlet.context(), client, taken.outlet);
+        Ok(Some(ServiceInfo {
+            source_timestamp: taken.meta.source_timestamp,
+            received_timestamp: taken.received,
+            client,
+            sequence: i64::try_from(taken.sequence).unwrap_or(i64::MAX),
+        }))
+    }
+
+    /// Answers the request `sequence` of `client`. An answer to a client that is gone is dropped.
+    ///
+    /// # Errors
+    /// The response cannot be serialized, or there is no shared memory for it; nothing was sent then.
+    pub fn respond(&self, client: [u8; 16], sequence: i64, message: &dyn Outgoing) -> Result<()> {
+        let context = self.inlet.context();
+        context.check()?;
+        self.responses.lock().send(context, client, sequence, message)
+    }
+
+    /// Whether [`take`](Self::take) would find a request now.
+    pub fn has_data(&self) -> bool {
+        self.inlet.has_data()
+    }
+
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        self.inlet.context().registry()
+    }
+
+    /// The profile in use.
+    pub fn qos(&self) -> &Qos {
+        self.inlet.qos()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let memory = self.responses.get_mut().take_memory();
+        self.inlet.retire(memory);
+    }
+}

@@ -1,0 +1,103 @@
+//! Subscriptions.
+
+use std::sync::Arc;
+
+use shoal_registry::{gid, Kind, Qos, Registry};
+
+use crate::endpoint::{enter, Entry, FLAG_IGNORE_LOCAL};
+use crate::error::Result;
+use crate::graph;
+use crate::inlet::{Inlet, InletPlan};
+use crate::matching::kept;
+use crate::message::{MessageInfo, Sink, TypeInfo};
+use crate::node::Node;
+
+/// Choices of a subscription beyond its profile.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SubscriptionOptions {
+    /// Take nothing that publishers of the same context sent, neither live nor from history.
+    pub ignore_local_publications: bool,
+}
+
+/// Receives the samples of one topic.
+pub struct Subscription {
+    inlet: Inlet,
+    gid: [u8; 16],
+    // Keeps the node in the graph for as long as its subscription is.
+    _node: Arc<Node>,
+}
+
+impl Subscription {
+    /// Joins a topic: with TRANSIENT_LOCAL the samples that matching publishers keep can be taken at once, whether
+    /// or not their processes run.
+    ///
+    /// # Errors
+    /// A name is over-long, or the registry is full.
+    pub fn new(
+        node: &Arc<Node>,
+        topic: &str,
+        ty: TypeInfo,
+        qos: Qos,
+        options: SubscriptionOptions,
+    ) -> Result<Arc<Self>> {
+        let ignore_local = options.ignore_local_publications;
+        let flags = if ignore_local { FLAG_IGNORE_LOCAL } else { 0 };
+        let entered = enter(node, Entry { kind: Kind::Subscription, name: topic, ty: &ty, qos: &qos, flags })?;
+        let context = node.context();
+        let plan = InletPlan {
+            slot: entered.slot,
+            channel: entered.channel,
+            outlets: Kind::Publisher,
+            qos,
+            depth: kept(qos.history, qos.depth),
+            ignore_local,
+        };
+        let inlet = Inlet::join(context, plan)?;
+        context.registry().publish(entered.slot);
+        let gid = gid(context.registry().context_id(), Kind::Subscription, entered.endpoint);
+        Ok(Arc::new(Self { inlet, gid, _node: node.clone() }))
+    }
+
+    /// Takes the oldest unread sample; `Ok(None)` when there is none.
+    ///
+    /// # Errors
+    /// The sink's own error: the sample is used up then.
+    pub fn take(&self, sink: Sink<'_>) -> Result<Option<MessageInfo>> {
+        let Some(taken) = self.inlet.take(sink)? else { return Ok(None) };
+        Ok(Some(MessageInfo {
+            source_timestamp: taken.meta.source_timestamp,
+            received_timestamp: taken.received,
+            publication_sequence: taken.sequence,
+            reception_sequence: taken.reception,
+            gid: gid(taken.context_id, Kind::Publisher, taken.endpoint),
+            from_this_context: taken.context_id == self.inlet.context().registry().context_id(),
+        }))
+    }
+
+    /// Whether [`take`](Self::take) would find a sample now.
+    pub fn has_data(&self) -> bool {
+        self.inlet.has_data()
+    }
+
+    /// The subscription's identity, unique in the domain.
+    pub fn gid(&self) -> [u8; 16] {
+        self.gid
+    }
+
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        self.inlet.context().registry()
+    }
+
+    /// The profile in use.
+    pub fn qos(&self) -> &Qos {
+        self.inlet.qos()
+    }
+
+    /// Number of publishers that match now.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn matched_publishers(&self) -> Result<usize> {
+        graph::matched(self.inlet.context(), Kind::Publisher, self.inlet.channel(), self.inlet.qos())
+    }
+}
