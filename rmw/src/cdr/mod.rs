@@ -3,6 +3,7 @@
 //! A [`Layout`] says where the fields of a message lie. [`Plan::compile`] turns it into a flat list of operations in
 //! which neighbouring fields whose memory equals their CDR are one copy. The body of a sample is what follows the
 //! 4-byte encapsulation header, which travels apart; alignment counts from the body's start.
+#![allow(unsafe_code)]
 
 mod access;
 mod compile;
