@@ -28,6 +28,38 @@ fn late_joiner_reads_the_newest_of_the_history_in_order_and_once() {
 }
 
 #[test]
+fn history_of_a_thousand_samples_is_read_whole_and_in_part() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let publisher = publisher(&node(&a, "p"), "/t", latched(1000));
+    let number = |n: u32| n.to_le_bytes().to_vec();
+    (0..2500).for_each(|n| {
+        send(&publisher, number(n));
+    });
+    for (depth, expected) in [(1, 2499..2500), (999, 1501..2500), (1000, 1500..2500), (5000, 1500..2500)] {
+        let late = subscription(&node(&b, "r"), "/t", latched(depth));
+        assert_eq!(take_all(&late), expected.map(number).collect::<Vec<_>>(), "a reader of depth {depth}");
+    }
+}
+
+#[test]
+fn samples_between_two_looks_are_read_once() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let (publisher, reader) = (publisher(&node(&a, "p"), "/t", depth(10)), subscription(&node(&b, "r"), "/t", depth(10)));
+    for round in 0..50u8 {
+        assert!(!reader.has_data(), "the first look, at nothing");
+        send(&publisher, [round]);
+        assert!(reader.has_data(), "the second look of the same wait");
+        send(&publisher, [round + 100]);
+        assert!(reader.has_data());
+        assert_eq!(take(&reader).expect("a sample").0, [round]);
+        send(&publisher, [round + 200 - 150]);
+        assert_eq!(take_all(&reader), [[round + 100], [round + 200 - 150]]);
+    }
+}
+
+#[test]
 fn volatile_subscription_starts_at_the_present() {
     let domain = domain();
     let (a, b) = (context(domain), context(domain));
