@@ -40,7 +40,8 @@ impl Registry {
     /// Marks the outlet at every reader, for an owner that may have died between its last commit and its mark.
     pub(crate) fn mark_for(&self, index: u32, word: Word) {
         let Some((reader, hot)) = word.kind().and_then(Kind::lingers_for).zip(self.map.hot(index)) else { return };
-        if hot.head().load(Ordering::Acquire) == 0 {
+        // A service has no head of its own, but a response table from its first client on.
+        if hot.head().load(Ordering::Acquire) == 0 && hot.ring().load(Ordering::Acquire) == 0 {
             return;
         }
         let bit = drain::class_of(index);

@@ -4,8 +4,7 @@
 //! notices takes that byte, so there is exactly one reaper at a time, and does the steps below. Each step may be
 //! repeated: a reaper that dies leaves the byte free and the entry DEAD, and the next one starts from the first step.
 //!
-//! 1. Every living context's doorbell is rung (the dead one may have died between clearing PARKED and waking), then
-//!    entry → DEAD. For all the dead before any slot is looked at: readers of the dead keep nobody's samples.
+//! 1. Entry → DEAD, for all the dead, before any slot is looked at: readers of the dead keep nobody's samples.
 //! 2. Watch bit and hazards cleared.
 //! 3. Slots: CLAIMED ones are freed; outlets with samples that a living reader wants are closed and stay; everything
 //!    else goes through DYING (generations moved, watchers rung) to FREE.
@@ -84,7 +83,6 @@ impl Registry {
             None | Some(ContextState::Free) => false,
             Some(ContextState::Dead) => true,
             Some(ContextState::Claimed | ContextState::Live | ContextState::Left) => {
-                self.ring_everyone();
                 entry.set(ContextState::Dead, word.incarnation());
                 crash_point!("registry.reap.dead");
                 true

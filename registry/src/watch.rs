@@ -3,7 +3,7 @@
 use crate::context::Registry;
 use crate::hash::TopicHash;
 use crate::ident::{Kind, Side};
-use crate::layout::{ContextState, Word};
+use crate::layout::Word;
 use shoal_shm::sync::{fence, AtomicU64, Ordering};
 
 impl Registry {
@@ -81,16 +81,6 @@ impl Registry {
                 if let Some(bell) = self.doorbell_of(ctx as u16) {
                     bell.ring_after_fence();
                 }
-            }
-        }
-    }
-
-    /// Wakes every thread of the domain that is parked, whatever the doorbell words say.
-    pub(crate) fn ring_everyone(&self) {
-        for ctx in 0..self.map.header().contexts_high() {
-            let is_live = self.map.context(ctx).is_some_and(|e| e.word().state() == Some(ContextState::Live));
-            if let Some(bell) = self.doorbell_of(ctx as u16).filter(|_| is_live) {
-                bell.ring_always();
             }
         }
     }
