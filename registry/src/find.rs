@@ -50,6 +50,17 @@ pub struct Detail {
     pub flags: u64,
 }
 
+/// How full a domain is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Context entries that are not free: living contexts, and dead ones whose samples are still wanted.
+    pub contexts: usize,
+    /// Slots that are not free.
+    pub slots: usize,
+    /// Slots whose pages are reserved.
+    pub slots_committed: usize,
+}
+
 /// A private copy of a slot, consistent but not yet parsed.
 struct Copied {
     word: Word,
@@ -121,6 +132,18 @@ impl Registry {
             d.state != SlotState::Closed && live.get(usize::from(d.ctx)).is_some_and(|id| *id == Some(d.ctx_id))
         };
         (0..n).filter_map(|i| parse(i, &self.copy(i)?)).filter(in_graph).collect()
+    }
+
+    /// How full the domain is, for tools and tests.
+    pub fn usage(&self) -> Usage {
+        let directory = self.map.directory();
+        let is_free = |w: Word| w.state() == Some(SlotState::Free);
+        let is_taken = |i: &usize| self.map.context(*i).is_some_and(|e| e.word().state() != Some(ContextState::Free));
+        Usage {
+            contexts: (0..self.map.header().contexts_high()).filter(is_taken).count(),
+            slots: directory.iter().filter(|cell| !is_free(Word(cell.load(Ordering::Relaxed)))).count(),
+            slots_committed: directory.len(),
+        }
     }
 
     fn live_ids(&self) -> Vec<Option<u64>> {

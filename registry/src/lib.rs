@@ -23,7 +23,7 @@ mod watch;
 
 pub use context::{JoinOptions, Registry};
 pub use error::{ClaimError, JoinError};
-pub use find::{Detail, Found};
+pub use find::{Detail, Found, Usage};
 pub use hash::{match_key, TopicHash};
 pub use ident::{gid, Kind, SlotId};
 pub use layout::{HotCell, SlotState};

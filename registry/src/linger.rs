@@ -22,6 +22,9 @@ impl Registry {
 
     pub(crate) fn is_unwanted(&self, index: u32, word: Word) -> bool {
         let Some((reader, hot)) = word.kind().and_then(Kind::lingers_for).zip(self.map.hot(index)) else { return true };
+        if !has_samples(hot) {
+            return true;
+        }
         let offered = hot.qos();
         let bit = drain::class_of(index);
         let me = SlotId { index, incarnation: word.incarnation() };
@@ -40,8 +43,7 @@ impl Registry {
     /// Marks the outlet at every reader, for an owner that may have died between its last commit and its mark.
     pub(crate) fn mark_for(&self, index: u32, word: Word) {
         let Some((reader, hot)) = word.kind().and_then(Kind::lingers_for).zip(self.map.hot(index)) else { return };
-        // A service has no head of its own, but a response table from its first client on.
-        if hot.head().load(Ordering::Acquire) == 0 && hot.ring().load(Ordering::Acquire) == 0 {
+        if !has_samples(hot) {
             return;
         }
         let bit = drain::class_of(index);
@@ -89,6 +91,12 @@ impl Registry {
         });
         later
     }
+}
+
+/// Whether the outlet ever committed anything. A service has no head of its own, but a response table from its first
+/// client on.
+fn has_samples(outlet: &HotCell) -> bool {
+    outlet.head().load(Ordering::Acquire) != 0 || outlet.ring().load(Ordering::Acquire) != 0
 }
 
 /// By what the hot cells tell.
