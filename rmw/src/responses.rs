@@ -128,7 +128,7 @@ impl Responses {
         let sent = prepared.commit(&mut arena, writer, &head, &desc, hold);
         let entry = table.entry(&arena, *index);
         entry[RING].store(desc.load(Ordering::Relaxed), Ordering::Release);
-        // ORDERING(ring.publish): publishes the slot; meets the client's load of the head in ResponseReader::read.
+        // ORDERING(ring.head): Release: the committed slot comes before the head. Meets Entry::head.
         entry[HEAD].store(head.load(Ordering::Relaxed), Ordering::Release);
         sent.map(|_| ()).map_err(|source| sample.no_memory(source))
     }
@@ -225,6 +225,7 @@ pub(crate) struct Entry<'a> {
 impl Entry<'_> {
     /// Sequence of the newest response in the client's ring.
     pub(crate) fn head(&self) -> u64 {
+        // ORDERING(ring.head): Acquire: the responses up to the head come before it. Meets Responses::write.
         self.words[HEAD].load(Ordering::Acquire)
     }
 
@@ -235,6 +236,7 @@ impl Entry<'_> {
 
     /// Whether what was read through this entry counts: the table was not replaced meanwhile.
     pub(crate) fn is_current(&self, service: &AtomicU64) -> bool {
+        // ORDERING(responses.table): what was read of an old table shows that the table has been replaced.
         fence(Ordering::Acquire);
         service.load(Ordering::Relaxed) == self.table
     }
@@ -247,6 +249,7 @@ pub(crate) fn find_entry<'a>(
     client: [u8; 16],
     hint: &mut usize,
 ) -> Option<Entry<'a>> {
+    // ORDERING(responses.table): Acquire: a new table's entries come before its name. Meets Responses::next_index.
     let table = service.load(Ordering::Acquire);
     let desc = RingDesc::checked(table)?;
     if desc.stride() != ENTRY_BYTES || desc.capacity() > ENTRIES_MAX {
@@ -256,6 +259,7 @@ pub(crate) fn find_entry<'a>(
     let words = segments.words(desc.segment(), desc.offset(), entries * ENTRY_WORDS)?;
     let wanted = gid_words(client);
     let is_own = |entry: &&[AtomicU64]| {
+        // ORDERING(responses.entry): Acquire: the GID comes before the entry's use. Meets Responses::make_ring.
         entry[IN_USE].load(Ordering::Acquire) == 1
             && (entry[0].load(Ordering::Relaxed), entry[1].load(Ordering::Relaxed)) == wanted
     };

@@ -46,7 +46,8 @@ fn history_of_a_thousand_samples_is_read_whole_and_in_part() {
 fn samples_between_two_looks_are_read_once() {
     let domain = domain();
     let (a, b) = (context(domain), context(domain));
-    let (publisher, reader) = (publisher(&node(&a, "p"), "/t", depth(10)), subscription(&node(&b, "r"), "/t", depth(10)));
+    let (publisher, reader) =
+        (publisher(&node(&a, "p"), "/t", depth(10)), subscription(&node(&b, "r"), "/t", depth(10)));
     for round in 0..50u8 {
         assert!(!reader.has_data(), "the first look, at nothing");
         send(&publisher, [round]);
