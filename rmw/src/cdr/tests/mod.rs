@@ -1,0 +1,5 @@
+//! Tests of the plans without ROS.
+
+mod cases;
+mod model;
+mod random;
