@@ -64,10 +64,11 @@ fn run() -> Result<(), String> {
         println!("cargo::rerun-if-env-changed={name}");
     }
     println!("cargo::rerun-if-changed=build.rs");
-    let workspace = PathBuf::from(var("CARGO_MANIFEST_DIR")?).join("..");
+    let manifest = PathBuf::from(var("CARGO_MANIFEST_DIR")?);
+    let workspace = manifest.parent().unwrap_or(&manifest);
     let out = PathBuf::from(var("OUT_DIR")?);
-    let prefix = find_prefix(&workspace)?;
-    select_libclang(&workspace);
+    let prefix = find_prefix(workspace)?;
+    select_libclang(workspace);
     generate(&prefix, &out)?;
     link(&prefix, &out)
 }

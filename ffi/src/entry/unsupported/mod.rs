@@ -1,0 +1,9 @@
+//! Entry points of the table in [`super::later`]: the checks of their headers, then the refusal.
+
+pub(super) mod allocations;
+pub(super) mod callbacks;
+pub(super) mod dynamic;
+pub(super) mod events;
+pub(super) mod filters;
+pub(super) mod flows;
+pub(super) mod loans;

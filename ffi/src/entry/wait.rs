@@ -1,0 +1,140 @@
+//! rmw/rmw.h: wait sets.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use shoal_rmw::{WaitOutcome, Waitable};
+
+use crate::boundary::{exports, Failure, In, InOut};
+use crate::handle::{ClientData, GuardConditionData, ServiceData, SubscriptionData, WaitSetData};
+use crate::sys;
+
+exports! {
+    /// Creates a wait set; it holds any number of conditions.
+    fn rmw_create_wait_set(context: *mut sys::rmw_context_t, max_conditions: usize) -> *mut sys::rmw_wait_set_t
+        = create;
+    /// Frees a wait set.
+    fn rmw_destroy_wait_set(wait_set: *mut sys::rmw_wait_set_t) -> sys::rmw_ret_t = destroy;
+    /// Waits until something of the arrays is ready, and sets the entries of the rest to NULL.
+    fn rmw_wait(
+        subscriptions: *mut sys::rmw_subscriptions_t,
+        guard_conditions: *mut sys::rmw_guard_conditions_t,
+        services: *mut sys::rmw_services_t,
+        clients: *mut sys::rmw_clients_t,
+        events: *mut sys::rmw_events_t,
+        wait_set: *mut sys::rmw_wait_set_t,
+        wait_timeout: *const sys::rmw_time_t,
+    ) -> sys::rmw_ret_t = wait;
+}
+
+fn create(context: InOut<sys::rmw_context_t>, _max_conditions: usize) -> Result<*mut sys::rmw_wait_set_t, Failure> {
+    Ok(WaitSetData::expose(context.shared().running()?.clone()))
+}
+
+fn destroy(wait_set: InOut<sys::rmw_wait_set_t>) -> Result<(), Failure> {
+    drop(wait_set.reclaim()?);
+    Ok(())
+}
+
+/// An array of the private parts of handles.
+struct Entries<'call> {
+    what: &'static str,
+    slots: &'call mut [*mut c_void],
+}
+
+impl<'call> Entries<'call> {
+    /// The array behind an argument, which may be NULL; an entry may not.
+    fn new<T: Copy>(argument: InOut<'call, T>, parts: fn(&T) -> (usize, *mut *mut c_void)) -> Result<Self, Failure> {
+        let what = argument.shared().name();
+        let (count, start) = match argument.read() {
+            Ok(array) => parts(&array),
+            Err(_) => (0, std::ptr::null_mut()),
+        };
+        if count == 0 {
+            return Ok(Entries { what, slots: &mut [] });
+        }
+        if start.is_null() {
+            return Err(Failure::invalid(format!("{what} has {count} entries at NULL")));
+        }
+        // SAFETY: the array says how many entries it has, and they are the callee's to write during the call.
+        let slots = unsafe { std::slice::from_raw_parts_mut(start, count) };
+        match slots.iter().position(|entry| entry.is_null()) {
+            Some(index) => Err(Failure::invalid(format!("entry {index} of {what} is NULL"))),
+            None => Ok(Entries { what, slots }),
+        }
+    }
+
+    /// The Rust values behind the entries.
+    fn items<'a, D: 'a>(&self) -> impl Iterator<Item = &'a D> + use<'a, '_, 'call, D> {
+        // SAFETY: rcl fills the array for this kind of handle with the `data` of handles of ours that outlive the
+        // wait, and no entry is NULL.
+        self.slots.iter().map(|entry| unsafe { &*entry.cast_const().cast::<D>() })
+    }
+
+    /// Sets what is not ready to NULL; `ready` is for this array's entries.
+    fn keep_ready(&mut self, ready: &[bool]) {
+        for (slot, ready) in self.slots.iter_mut().zip(ready) {
+            if !ready {
+                *slot = std::ptr::null_mut();
+            }
+        }
+    }
+}
+
+fn wait(
+    subscriptions: InOut<sys::rmw_subscriptions_t>,
+    guards: InOut<sys::rmw_guard_conditions_t>,
+    services: InOut<sys::rmw_services_t>,
+    clients: InOut<sys::rmw_clients_t>,
+    events: InOut<sys::rmw_events_t>,
+    wait_set: InOut<sys::rmw_wait_set_t>,
+    timeout: In<sys::rmw_time_t>,
+) -> Result<(), Failure> {
+    let set = wait_set.handle()?;
+    let mut arrays = [
+        Entries::new(subscriptions, |a| (a.subscriber_count, a.subscribers))?,
+        Entries::new(guards, |a| (a.guard_condition_count, a.guard_conditions))?,
+        Entries::new(services, |a| (a.service_count, a.services))?,
+        Entries::new(clients, |a| (a.client_count, a.clients))?,
+    ];
+    refuse_events(&Entries::new(events, |a| (a.event_count, a.events))?)?;
+    let items = waitables(&arrays);
+    let mut ready = vec![false; items.len()];
+    let _in_use = set.begin()?;
+    let outcome = shoal_rmw::wait(&set.context, &items, &mut ready, duration(timeout))?;
+    let mut rest = ready.as_slice();
+    for array in &mut arrays {
+        let (own, others) = rest.split_at(array.slots.len());
+        array.keep_ready(own);
+        rest = others;
+    }
+    match outcome {
+        WaitOutcome::Ready => Ok(()),
+        WaitOutcome::TimedOut => Err(Failure::timed_out()),
+    }
+}
+
+fn waitables<'a>(arrays: &[Entries<'a>; 4]) -> Vec<Waitable<'a>> {
+    let [subscriptions, guards, services, clients] = arrays;
+    let mut items = Vec::with_capacity(arrays.iter().map(|array| array.slots.len()).sum());
+    items.extend(subscriptions.items::<SubscriptionData>().map(|d| Waitable::Subscription(&d.subscription)));
+    items.extend(guards.items::<GuardConditionData>().map(|d| Waitable::Guard(&d.guard)));
+    items.extend(services.items::<ServiceData>().map(|d| Waitable::Service(&d.service)));
+    items.extend(clients.items::<ClientData>().map(|d| Waitable::Client(&d.client)));
+    items
+}
+
+/// No event can be made yet, so none can be waited for.
+fn refuse_events(events: &Entries<'_>) -> Result<(), Failure> {
+    match events.slots.len() {
+        0 => Ok(()),
+        n => Err(Failure::unsupported(format!("{} has {n} entries; {}", events.what, super::later::EVENTS))),
+    }
+}
+
+/// NULL, and what exceeds the range of nanoseconds, is for ever.
+fn duration(timeout: In<sys::rmw_time_t>) -> Option<Duration> {
+    let time = timeout.get().ok()?;
+    let nanoseconds = time.sec.checked_mul(1_000_000_000)?.checked_add(time.nsec)?;
+    (nanoseconds < i64::MAX as u64).then(|| Duration::from_nanos(nanoseconds))
+}

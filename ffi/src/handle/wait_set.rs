@@ -1,0 +1,50 @@
+//! `rmw_wait_set_t`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+
+use shoal_rmw::Context;
+
+use super::{expose, handle, IDENTIFIER};
+use crate::boundary::Failure;
+use crate::sys;
+
+/// The private part of a wait set.
+pub struct WaitSetData {
+    /// The context it waits in.
+    pub context: Arc<Context>,
+    in_use: AtomicBool,
+}
+
+handle!(sys::rmw_wait_set_t => WaitSetData, data, "wait set");
+
+impl WaitSetData {
+    /// Gives a wait set to C.
+    pub fn expose(context: Arc<Context>) -> *mut sys::rmw_wait_set_t {
+        let data = WaitSetData { context, in_use: AtomicBool::new(false) };
+        expose::<sys::rmw_wait_set_t>(data, |private, _| sys::rmw_wait_set_t {
+            implementation_identifier: IDENTIFIER.as_ptr(),
+            guard_conditions: std::ptr::null_mut(),
+            data: private,
+        })
+    }
+
+    /// Marks the set as waited on until the returned value is dropped; an error when it is already.
+    pub fn begin(&self) -> Result<InUse<'_>, Failure> {
+        // ORDERING(wait_set.in_use): meets the release in `InUse::drop`; only mutual exclusion depends on it.
+        if self.in_use.swap(true, Ordering::Acquire) {
+            return Err(Failure::error("wait_set is being waited on by another thread; use one wait set per thread"));
+        }
+        Ok(InUse(&self.in_use))
+    }
+}
+
+/// A wait set that is waited on.
+pub struct InUse<'a>(&'a AtomicBool);
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        // ORDERING(wait_set.in_use): meets the acquire in `WaitSetData::begin`.
+        self.0.store(false, Ordering::Release);
+    }
+}
