@@ -69,6 +69,14 @@ fn result_line(line: &str) -> Counts {
     counts
 }
 
+/// Clippy over every target of the workspace, with what the build script of the plugin needs.
+pub fn clippy() -> Result<(), Failure> {
+    let mut cargo = run::cargo();
+    cargo.args(["clippy", "--workspace", "--all-targets"]);
+    plugin::with_prefix(&mut cargo, &prefix::find_or_make(None)?)?;
+    run::run_as_is(cargo.args(["--", "-D", "warnings"]))
+}
+
 /// The loom models of shoal-shm, each in its own build (`--cfg loom`) and target folder.
 pub fn loom() -> Result<(), Failure> {
     let mut cargo = run::cargo();

@@ -43,6 +43,8 @@ enum Task {
     },
     /// The ROS 2 client cases alone (tests/ros)
     Cases(cases::Choice),
+    /// Clippy over the whole workspace; a warning is an error
+    Clippy,
     /// The loom models of shoal-shm
     Loom,
     /// The black-box probes in ../shared/probes, where that folder exists
@@ -69,6 +71,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Demo { distro } => demo::run(distro),
         Task::Test { ros_only } => checks::test(ros_only),
         Task::Cases(choice) => cases::run_chosen(&choice),
+        Task::Clippy => checks::clippy(),
         Task::Loom => checks::loom(),
         Task::Probes(choice) => checks::probes(&choice),
     }
