@@ -79,21 +79,15 @@ fn within(len: usize, bound: usize, field: FieldId) -> Outcome {
     Ok(())
 }
 
-/// Reads a body; returns how many of its bytes were used. `SWAP` is for the other byte order and needs a program that
+/// Reads a body. `SWAP` is for the other byte order and needs a program that
 /// was compiled without joining.
 ///
 /// # Safety
 /// `body` is readable for `len` bytes; `msg` is a valid message of the program's type that nobody else uses meanwhile.
-pub(super) unsafe fn decode<const SWAP: bool>(
-    program: &Program,
-    body: *const u8,
-    len: usize,
-    msg: *mut u8,
-) -> Result<usize, Stop> {
+pub(super) unsafe fn decode<const SWAP: bool>(program: &Program, body: *const u8, len: usize, msg: *mut u8) -> Outcome {
     let mut reader = Reader { body, len, at: 0 };
     // SAFETY: the caller's promise.
-    unsafe { walk::<SWAP>(program, &mut reader, msg)? };
-    Ok(reader.at)
+    unsafe { walk::<SWAP>(program, &mut reader, msg) }
 }
 
 /// # Safety

@@ -150,7 +150,4 @@ pub enum DecodeError {
         /// Elements.
         len: usize,
     },
-    /// More bytes than padding after the last field.
-    #[error("{0} bytes follow the last field; sender and receiver disagree about the type")]
-    Trailing(usize),
 }

@@ -26,9 +26,6 @@ compile_error!("rmw_shoal copies memory to the wire as it is and so needs a litt
 /// The encapsulation header of everything encoded here: plain CDR, little endian, no options.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
-/// Padding that may follow the last field: writers round a body up to 4 bytes.
-const MAX_TRAILING: usize = 3;
-
 /// A compiled message type.
 #[derive(Debug)]
 pub struct Plan {
@@ -96,6 +93,8 @@ impl Plan {
     }
 
     /// Reads a body into a message. The body may be written by others meanwhile: what is read is checked, then used.
+    /// Bytes after the last field are ignored, as other middlewares do: some round bodies up, or write an estimate of
+    /// their length.
     ///
     /// # Errors
     /// The body is not one of this type. The message is left valid, with unspecified values.
@@ -111,17 +110,14 @@ impl Plan {
         msg: *mut u8,
     ) -> Result<(), DecodeError> {
         // SAFETY: the caller's promise, and each byte order has the program compiled for it.
-        let used = unsafe {
+        let read = unsafe {
             match encapsulation {
                 [0, 1, ..] => decode::decode::<false>(&self.native, body, len, msg),
                 [0, 0, ..] => decode::decode::<true>(&self.swapped, body, len, msg),
                 other => return Err(DecodeError::Encapsulation(other)),
             }
         };
-        match len - used.map_err(|stop| self.decode_error(stop))? {
-            0..=MAX_TRAILING => Ok(()),
-            more => Err(DecodeError::Trailing(more)),
-        }
+        read.map_err(|stop| self.decode_error(stop))
     }
 
     fn field(&self, id: FieldId) -> String {
