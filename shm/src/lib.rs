@@ -16,3 +16,6 @@ pub mod lock;
 pub mod ring;
 pub mod segment;
 pub mod sync;
+
+#[cfg(test)]
+mod testing;

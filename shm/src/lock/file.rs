@@ -81,6 +81,15 @@ impl LockFile {
     }
 }
 
+/// Gives up every lock of a description.
+pub(super) fn unlock_all(fd: RawFd) {
+    if let Ok(mut all) = request(libc::F_UNLCK, 0) {
+        all.l_len = 0; // up to the end, however far
+                       // Cannot fail; and closing follows.
+        let _ = fcntl(fd, libc::F_OFD_SETLK, &mut all);
+    }
+}
+
 fn request(kind: libc::c_int, byte: u64) -> io::Result<libc::flock64> {
     let invalid = |_| io::Error::from_raw_os_error(libc::EINVAL);
     Ok(libc::flock64 {

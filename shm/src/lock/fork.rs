@@ -3,7 +3,7 @@
 //! Rules. [`SLOTS`] holds every lock descriptor of this process, plus one (0 is an empty slot). A descriptor is opened
 //! and entered, or taken out and closed, only under [`BUSY`]; the prepare handler takes `BUSY` too, so that at the
 //! moment of a fork the table names exactly the open descriptors. The child handler does nothing but close(2), atomic
-//! stores and one atomic addition: it is async-signal-safe.
+//! stores and one atomic addition: it is async-signal-safe. (ORDERING(fork.busy) has no loom model: it is one spin lock.)
 //!
 //! std atomics and not the facade's: the table is a static of one process, which no model covers.
 
@@ -71,6 +71,9 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         let _busy = Busy::take();
         if self.generation == fork_generation() {
+            // A child of another thread may hold a copy of the descriptor until it executes its program (posix_spawn
+            // runs no fork handler), so closing alone might leave the locks held for a moment.
+            super::file::unlock_all(self.fd);
             SLOTS[self.slot].store(0, Ordering::Relaxed);
             // SAFETY: opened by open(), entered in the table until this line, and closed nowhere else in this process.
             drop(unsafe { File::from_raw_fd(self.fd) });
@@ -92,6 +95,7 @@ struct Busy;
 
 impl Busy {
     fn take() -> Busy {
+        // ORDERING(fork.busy): sees the table as the last holder left it. Meets the release in drop().
         while BUSY.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             std::thread::yield_now();
         }
@@ -101,6 +105,7 @@ impl Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
+        // ORDERING(fork.busy): publishes the changes to the table. Meets the acquire in take().
         BUSY.store(false, Ordering::Release);
     }
 }

@@ -89,7 +89,7 @@ impl Segment {
     /// The range is outside, or the file system is full: then part of the range may have been reserved.
     pub fn commit(&self, off: usize, len: usize) -> Result<(), CreateError> {
         let Memory::Mapped { file, path, .. } = &self.memory else { return Ok(()) };
-        if !off.checked_add(len).is_some_and(|end| end <= self.len) {
+        if off.checked_add(len).is_none_or(|end| end > self.len) {
             let source = io::Error::from_raw_os_error(libc::EINVAL);
             return Err(CreateError::Io { what: "reserve pages beyond the end of", path: path.clone(), source });
         }

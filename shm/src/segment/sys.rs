@@ -66,6 +66,10 @@ pub(crate) fn rename_new(dir: &File, from: &str, to: &str) -> io::Result<()> {
 
 /// Reserves the pages under a byte range, so that writing there cannot fail.
 pub(crate) fn allocate(file: &File, offset: u64, len: u64) -> io::Result<()> {
+    if len > FALLOCATE_STEP && room(file).is_some_and(|room| room < len) {
+        // Else the steps would fill the file system for a moment, and others would run out of space.
+        return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+    }
     let mut done = 0;
     while done < len {
         let step = (len - done).min(FALLOCATE_STEP);
@@ -73,6 +77,15 @@ pub(crate) fn allocate(file: &File, offset: u64, len: u64) -> io::Result<()> {
         done += step;
     }
     Ok(())
+}
+
+/// Free bytes of the file's file system; `None` where it has no limit of its own.
+fn room(file: &File) -> Option<u64> {
+    // SAFETY: all zeros is a valid value of this plain structure.
+    let mut found: libc::statvfs64 = unsafe { std::mem::zeroed() };
+    // SAFETY: an open descriptor, and a result that lives through the call.
+    retry(|| unsafe { libc::fstatvfs64(file.as_raw_fd(), &mut found) }).ok()?;
+    (found.f_blocks > 0).then(|| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// Gives the pages wholly inside a byte range back to the file system; they read as zeros afterwards.
