@@ -7,7 +7,7 @@ const KEEP: u64 = 1 << 20;
 
 /// From this segment number on, segments are punched but no longer unlinked, so that the numbers, which are never used
 /// twice, cannot run out in a process that allocates and frees for years.
-const THRIFT: u32 = 1 << 15;
+pub(super) const THRIFT: u32 = 1 << 15;
 
 impl Arena {
     /// Gives back when more is idle than is in use (and than [`KEEP`]), down to half of that: so a load that comes and

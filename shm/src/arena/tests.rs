@@ -1,3 +1,4 @@
+use super::give_back::THRIFT;
 use super::{AllocError, Arena, Block};
 use crate::sync::{Ordering, FIRST_SEGMENT};
 use crate::testing::{role, role_root, watched, Scratch};
@@ -77,13 +78,14 @@ fn a_closed_arena_refuses_and_has_no_files() {
     let scratch = Scratch::new();
     let dir = scratch.domain();
     let mut arena = Arena::new(dir.clone(), "c0ffee".into());
-    arena.alloc(1).unwrap();
+    let block = arena.alloc(1).unwrap();
     arena.alloc(100_000).unwrap();
     assert_eq!(dir.names().unwrap().len(), 2);
     arena.close();
     assert!(dir.names().unwrap().is_empty());
     assert!(matches!(arena.alloc(1), Err(AllocError::Closed)));
-    assert_eq!((arena.committed(), arena.in_use()), (0, 0));
+    fill(&arena, block, 1); // a thread that was writing may finish
+    arena.free(block);
 }
 
 #[test]
@@ -143,11 +145,12 @@ fn holes_are_filled_before_reuse_and_a_full_file_system_is_an_error() {
 fn segment_numbers_outlast_any_load() {
     let mut arena = Arena::heap();
     arena.alloc(64).unwrap();
-    for _ in 0..70_000 {
+    arena.next_number = THRIFT + 1; // as after that many segments
+    for _ in 0..100 {
         let block = arena.alloc(2 << 20).unwrap();
         arena.free(block);
-        arena.next_number = arena.next_number.max(1 << 15); // thirty thousand rounds at once
     }
+    assert_eq!(arena.next_number, THRIFT + 2, "the segment is punched and filled again, not replaced");
     assert!(arena.committed() < 2 << 20);
 }
 
@@ -180,7 +183,9 @@ fn op() -> impl Strategy<Value = Op> {
 /// Runs the operations on an arena and on the simplest model: the list of live blocks, each full of its own tag.
 fn compare(mut arena: Arena, ops: Vec<Op>) {
     let mut live: Vec<(Block, u64)> = Vec::new();
+    let mut most_live = 0;
     for (op, tag) in ops.into_iter().zip(1_u64..) {
+        let freed = matches!(op, Op::Free(_)) && !live.is_empty();
         match op {
             Op::Alloc(len) => match arena.alloc(len) {
                 Ok(block) => {
@@ -202,9 +207,13 @@ fn compare(mut arena: Arena, ops: Vec<Op>) {
         arena.pool.check();
         let in_use: u64 = live.iter().map(|(block, _)| block.len).sum();
         assert_eq!(arena.in_use() as u64, in_use);
-        let idle = arena.committed() as u64 - in_use;
-        // Fragments below a page cannot be given back: two partial pages beside each live block at most.
-        assert!(idle <= in_use.max(1 << 20) + (live.len() as u64 + 2) * 8192 + (1 << 20), "{idle} idle, {in_use} used");
+        most_live = most_live.max(live.len() as u64);
+        if freed {
+            let idle = arena.committed() as u64 - in_use;
+            // Less than a page on either side of each block cannot be given back.
+            let fragments = (most_live + 8) * 8192;
+            assert!(idle <= in_use.max(1 << 20).max(fragments + (1 << 20)), "{idle} idle, {in_use} in use");
+        }
     }
     live.iter().for_each(|&(block, tag)| assert_intact(&arena, block, tag));
     arena.close();

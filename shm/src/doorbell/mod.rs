@@ -1,28 +1,33 @@
 //! One futex word per context, on which its threads sleep and which any peer may ring.
 //!
-//! The word: bit 0 is PARKED ("somebody sleeps here, or is about to"), the rest counts rings and arms.
+//! The word: bit 0 is PARKED ("somebody sleeps here, or is about to"), bit 1 is RUNG ("a ring is under way"), the rest
+//! counts rings.
 //!
 //! Rules.
-//! 1. A thread that wants to sleep *arms*: it sets PARKED and moves the count, then fences, then looks for work (pending
+//! 1. A thread that wants to sleep *arms*: it sets PARKED and clears RUNG, then fences, then looks for work (pending
 //!    marks, guard conditions, the interrupt flag), and only then sleeps, and only while the word is still the armed value.
 //! 2. Who has made work *rings*: it makes the work visible, then fences, then looks at the word. PARKED clear: nobody
-//!    sleeps, no system call. PARKED set: it moves the count, wakes all sleepers, and only then clears PARKED, and only
-//!    if the word has not moved meanwhile. Ringers that come between wake as well; later ones need not.
+//!    sleeps, no system call. PARKED set: it *announces* (counts the ring and sets RUNG), wakes all sleepers, and only
+//!    then *settles*: it clears PARKED and RUNG if the word is still what it announced. Ringers that come in between
+//!    announce and wake as well; later ones need not.
 //! 3. Only threads of the owning process set PARKED; anybody may clear it, by a ring. A woken thread that goes back to
 //!    sleep arms again. A thread that leaves clears PARKED only if no other thread of its process is parked, which the
 //!    process counts ([`Parking`]); else the others would sleep through the next ring.
 //!
 //! Why no wake-up is lost: the fences of rules 1 and 2 are totally ordered. If the ringer's comes first, the waiter's
 //! look finds the work. If the waiter's comes first, the ringer's look finds PARKED and moves the word, so the sleep
-//! either does not begin (the word is not the armed value) or is woken. A clearing cannot hit a thread that armed after
-//! the wake: arming moves the word.
+//! either does not begin (the word is not the armed value) or is woken. Settling cannot hit a thread that armed after
+//! the announcement: arming cleared RUNG, and no later announcement has the same count.
+//!
+//! Arming changes the word at most once after each ring. Threads that arm side by side find the same value and do not
+//! keep each other from sleeping, however long their looks for work take.
 //!
 //! Death: PARKED is cleared after the wake, never before, so a ringer that dies anywhere before its wake leaves the word
 //! saying PARKED, and the next ringer wakes. (Its own work may then stay unseen until that: it had not returned from its
 //! call.) One that dies after it, and a dead waiter, leave PARKED set, which costs later ringers a system call each.
 //!
-//! The count has 31 bits. A sleep could only be missed by a thread that is preempted between its look and its sleep for
-//! exactly 2^31 moves of the word.
+//! The count has 30 bits. A sleep could only be missed by a thread that is preempted between its look and its sleep for
+//! exactly 2^30 rings, each of which needs another thread of its process to arm in between.
 
 #[cfg(test)]
 mod models;
@@ -39,7 +44,10 @@ pub use parking::{Parked, Parking};
 /// Bit 0 of a doorbell word.
 pub const PARKED: u32 = 1;
 
-const ONE_MOVE: u32 = 2;
+/// Bit 1: announced and not yet settled.
+const RUNG: u32 = 2;
+
+const ONE_RING: u32 = 4;
 
 /// A doorbell word, wherever it lives. Zero is its initial state.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +83,7 @@ impl<'a> Doorbell<'a> {
     /// Moves the word and wakes its sleepers whether or not PARKED is set: for the reaper of a dead context, which may
     /// have died in the middle of a ring.
     pub fn ring_always(&self) {
-        self.0.fetch_add(ONE_MOVE, Ordering::Relaxed);
+        self.0.fetch_add(ONE_RING, Ordering::Relaxed);
         futex::wake_all(self.0);
     }
 
@@ -92,7 +100,7 @@ impl<'a> Doorbell<'a> {
     pub(crate) fn arm_with(&self, fence: impl FnOnce()) -> u32 {
         let mut word = self.0.load(Ordering::Relaxed);
         let armed = loop {
-            let armed = word.wrapping_add(ONE_MOVE) | PARKED;
+            let armed = (word & !RUNG) | PARKED;
             match self.0.compare_exchange_weak(word, armed, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => break armed,
                 Err(now) => word = now,
@@ -118,7 +126,7 @@ impl<'a> Doorbell<'a> {
         fence();
         let mut word = self.0.load(Ordering::Relaxed);
         while word & PARKED != 0 {
-            let rung = word.wrapping_add(ONE_MOVE);
+            let rung = word.wrapping_add(ONE_RING) | RUNG;
             match self.0.compare_exchange_weak(word, rung, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some(rung),
                 Err(now) => word = now,
@@ -129,7 +137,7 @@ impl<'a> Doorbell<'a> {
 
     /// The second half, after the wake: nobody sleeps any more, unless somebody has moved the word since.
     pub(crate) fn settle(&self, rung: u32) {
-        // A failure means that a thread has armed, or another ringer is at it: it settles.
-        let _ = self.0.compare_exchange(rung, rung & !PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        // A failure means that a thread has armed or left, or that another ringer has announced: then that one settles.
+        let _ = self.0.compare_exchange(rung, rung & !(PARKED | RUNG), Ordering::Relaxed, Ordering::Relaxed);
     }
 }

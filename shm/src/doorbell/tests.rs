@@ -1,4 +1,4 @@
-use super::{Doorbell, Parking, PARKED};
+use super::{Doorbell, Parking, ONE_RING, PARKED, RUNG};
 use crate::futex::{Deadline, WaitEnd};
 use crate::sync::{AtomicU32, Ordering};
 use crate::testing::watched;
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 #[test]
 fn ringing_where_nobody_is_parked_changes_nothing() {
-    let word = AtomicU32::new(6);
+    let word = AtomicU32::new(8);
     assert!(!Doorbell(&word).ring());
-    assert_eq!(word.load(Ordering::Relaxed), 6);
+    assert_eq!(word.load(Ordering::Relaxed), 8);
 }
 
 #[test]
@@ -20,13 +20,13 @@ fn a_ring_clears_parked_and_moves_the_word() {
     assert_eq!(armed, PARKED);
     assert!(bell.ring());
     assert!(!bell.ring(), "the second ring finds nobody");
-    assert_eq!(word.load(Ordering::Relaxed), 2);
+    assert_eq!(word.load(Ordering::Relaxed), ONE_RING);
     assert_eq!(crate::futex::wait(&word, armed, None), WaitEnd::Changed);
 }
 
 #[test]
 fn the_count_of_rings_wraps_without_touching_parked() {
-    let word = AtomicU32::new(u32::MAX);
+    let word = AtomicU32::new(!RUNG);
     assert!(Doorbell(&word).ring());
     assert_eq!(word.load(Ordering::Relaxed), 0);
 }
@@ -72,24 +72,56 @@ fn every_parked_thread_wakes_and_sees_the_work() {
 }
 
 #[test]
-fn ring_always_wakes_a_sleeper_whose_parked_bit_a_dying_ringer_cleared() {
+fn threads_that_arm_side_by_side_do_not_keep_each_other_awake() {
+    let word = AtomicU32::new(0);
+    let bell = Doorbell(&word);
+    let first = bell.arm();
+    assert_eq!(bell.arm(), first);
+    let rung = bell.announce_with(|| ()).unwrap();
+    let again = bell.arm();
+    assert_ne!(again, rung, "settling must fail now");
+    assert_eq!(bell.arm(), again);
+    bell.settle(rung);
+    assert_eq!(word.load(Ordering::Relaxed), again);
+}
+
+/// Parks a thread that sleeps until the word is another, and rings it in a way that must wake it.
+fn wakes(ring: impl FnOnce(Doorbell<'_>)) {
+    let shared = Arc::new((AtomicU32::new(0), Parking::new()));
+    let sleeper = {
+        let shared = shared.clone();
+        std::thread::spawn(move || {
+            let parked = shared.1.park(Doorbell(&shared.0));
+            while shared.0.load(Ordering::Relaxed) < 2 * ONE_RING {
+                assert_ne!(parked.sleep(Some(Deadline::after(Duration::from_secs(20)))), WaitEnd::TimedOut);
+            }
+        })
+    };
+    while !Doorbell(&shared.0).is_parked() {
+        std::thread::yield_now();
+    }
+    ring(Doorbell(&shared.0));
+    sleeper.join().unwrap();
+}
+
+#[test]
+fn a_sleeper_is_woken_by_the_ringer_after_one_that_died() {
     watched(|| {
-        let shared = Arc::new((AtomicU32::new(0), Parking::new()));
-        let sleeper = {
-            let shared = shared.clone();
-            std::thread::spawn(move || {
-                let parked = shared.1.park(Doorbell(&shared.0));
-                while shared.0.load(Ordering::Relaxed) < 4 {
-                    assert_ne!(parked.sleep(Some(Deadline::after(Duration::from_secs(20)))), WaitEnd::TimedOut);
-                }
-            })
-        };
-        while !Doorbell(&shared.0).is_parked() {
-            std::thread::yield_now();
-        }
-        // The dying ringer: its compare-and-swap without its system call.
-        assert!(Doorbell(&shared.0).ring_word_with(|| ()));
-        Doorbell(&shared.0).ring_always();
-        sleeper.join().unwrap();
+        wakes(|bell| {
+            // The dying ringer: its announcement without its wake.
+            assert!(bell.announce_with(|| ()).is_some());
+            assert!(bell.ring());
+        });
+    });
+}
+
+#[test]
+fn ring_always_wakes_whatever_the_word_says() {
+    watched(|| {
+        wakes(|bell| {
+            bell.disarm();
+            bell.ring_always();
+            bell.ring_always();
+        });
     });
 }
