@@ -7,6 +7,9 @@ use crate::layout::{ContextState, DetailWords, HotCell, SlotState, Word, DETAIL_
 use crate::qos::Qos;
 use shoal_shm::sync::{fence, AtomicU64, Ordering};
 
+/// Directory words that a scan compares between two branches.
+const GROUP: usize = 16;
+
 /// An endpoint that a scan found. The hot cell may change hands at any time: compare its `ctx_id` when it is used later.
 pub struct Found<'a> {
     /// Where it is.
@@ -85,10 +88,15 @@ impl Registry {
     /// scan of the dense directory; contexts are not asked whether they live. The callback must not be slow on behalf
     /// of others: it holds nothing, but what it sees ages.
     pub fn for_each_matching(&self, kinds: &[Kind], topic: TopicHash, match_key: u64, f: &mut dyn FnMut(Found<'_>)) {
-        let wanted = Word::of(SlotState::Free, Kind::Node, 0, topic).0 & HASH_FIELD;
-        for (index, cell) in self.map.directory().iter().enumerate() {
-            if (cell.load(Ordering::Relaxed) ^ wanted) & HASH_FIELD == 0 {
-                self.visit(index as u32, cell, kinds, topic, match_key, f);
+        let wanted = Word::of(SlotState::Free, Kind::Node, 0, topic).0;
+        let distance = |cell: &AtomicU64| (cell.load(Ordering::Relaxed) ^ wanted) & HASH_FIELD;
+        for (i, group) in self.map.directory().chunks(GROUP).enumerate() {
+            // One branch a group: almost none holds a hit.
+            if group.iter().fold(u64::MAX, |least, cell| least.min(distance(cell))) != 0 {
+                continue;
+            }
+            for (j, cell) in group.iter().enumerate().filter(|(_, cell)| distance(cell) == 0) {
+                self.visit((i * GROUP + j) as u32, cell, kinds, topic, match_key, f);
             }
         }
     }

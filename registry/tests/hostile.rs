@@ -61,8 +61,12 @@ fn use_everything(r: &Registry, s: SlotId) {
         assert!(d.name.len() < 256 && d.type_name.len() < 256);
     }
     for kind in KINDS {
-        r.for_each_matching(&[kind], t, 0, &mut |f| drop((f.hot.owner(), f.hot.qos().depth())));
-        r.for_each_matching(&[kind], t, 1, &mut |f| drop(f.hot.match_key()));
+        r.for_each_matching(&[kind], t, 0, &mut |f| {
+            let _ = (f.hot.owner(), f.hot.qos().depth());
+        });
+        r.for_each_matching(&[kind], t, 1, &mut |f| {
+            let _ = f.hot.match_key();
+        });
     }
     for index in (0..600).chain([65535, 65536, u32::MAX]) {
         let slot = SlotId { index, incarnation: (index % 3) as u16 };

@@ -31,7 +31,9 @@ fn two_hundred_contexts_with_twelve_endpoints() {
             }
         }
     });
-    let seen = timed("snapshot", 1, || all[0].snapshot().len());
+    let total = CONTEXTS * ENDPOINTS as usize;
+    timed("first snapshot, a slot", total, || all[0].snapshot().len());
+    let seen = timed("next snapshot, a slot", total, || all[0].snapshot().len());
     assert_eq!(seen, CONTEXTS * ENDPOINTS as usize);
     timed("sweep with nobody dead", 1, || all[0].sweep_now());
     let mut hits = 0;
@@ -55,10 +57,12 @@ fn a_scan_over_twenty_thousand_slots() {
         r.claim(&registration(Kind::Publisher, &format!("/t{n}"), n)).expect("claim");
     }
     let mut hits = 0;
-    timed("scan of 20,000 slots", 100, || {
-        for _ in 0..100 {
-            r.for_each_matching(&[Kind::Publisher], TopicHash::of("/t77"), key("/t77"), &mut |_| hits += 1);
-        }
-    });
+    let scan = |hits: &mut u32| {
+        let start = Instant::now();
+        r.for_each_matching(&[Kind::Publisher], TopicHash::of("/t77"), key("/t77"), &mut |_| *hits += 1);
+        start.elapsed()
+    };
+    let best = (0..100).map(|_| scan(&mut hits)).min();
+    println!("scan of 20,000 slots, the fastest of 100: {best:?}");
     assert_eq!(hits, 100);
 }

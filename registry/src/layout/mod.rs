@@ -69,9 +69,18 @@ fn write_text(out: &mut [u64], text: &str) -> bool {
 
 /// Reads a NUL-padded string; `None` unless it ends within `words` and is UTF-8.
 fn read_text(words: &[u64]) -> Option<String> {
-    let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    bytes.truncate(bytes.iter().position(|&b| b == 0)?);
-    String::from_utf8(bytes).ok()
+    let mut bytes = Vec::with_capacity(64);
+    for word in words {
+        let word = word.to_le_bytes();
+        match word.iter().position(|&b| b == 0) {
+            None => bytes.extend_from_slice(&word),
+            Some(end) => {
+                bytes.extend_from_slice(&word[..end]);
+                return String::from_utf8(bytes).ok();
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
