@@ -43,10 +43,11 @@ impl Registry {
     /// # Errors
     /// See [`ClaimError`]; then no slot is taken.
     pub fn claim(&self, r: &Registration<'_>) -> Result<SlotId, ClaimError> {
-        let left = self.left.read();
+        // First of all: a lock that another thread of the parent held at the fork is never released here.
         if self.is_forked() {
             return Err(ClaimError::Forked);
         }
+        let left = self.left.read();
         if *left {
             return Err(ClaimError::Left);
         }

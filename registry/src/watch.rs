@@ -28,8 +28,11 @@ impl Registry {
     /// From now on every change of the graph rings this context's doorbell. The graph generation is to be read after
     /// this.
     pub fn watch_graph(&self) {
+        if self.is_forked() {
+            return;
+        }
         let left = self.left.read();
-        if self.is_forked() || *left {
+        if *left {
             return;
         }
         if let Some((word, bit)) = self.watch_bit(usize::from(self.index)) {

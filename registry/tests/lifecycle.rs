@@ -241,6 +241,26 @@ fn an_unfinished_registry_is_made_again_once_its_maker_is_dead() {
 }
 
 #[test]
+fn an_owner_learns_when_its_closed_outlet_is_drained() {
+    let root = Root::new();
+    let (a, b) = (root.join(), root.join());
+    let s = enter(&a, Kind::Publisher, "/t", 1);
+    let reader = enter(&b, Kind::Subscription, "/t", 2);
+    let hot = b.hot(reader.index).expect("hot");
+    hot.pending().store(1 << (s.index % 64), SeqCst);
+    assert!(a.is_drained(s), "it never committed anything");
+    a.hot(s.index).expect("hot").head().store(1, SeqCst);
+    a.close(s);
+    assert!(!a.is_drained(s));
+    hot.draining().store(hot.pending().swap(0, SeqCst), SeqCst);
+    assert!(!a.is_drained(s));
+    hot.draining().store(1 << ((s.index + 1) % 64), SeqCst);
+    assert!(a.is_drained(s), "what is left is of another class");
+    a.withdraw(s);
+    assert!(a.is_drained(s), "gone");
+}
+
+#[test]
 fn claims_of_many_threads_and_contexts_never_share_a_slot() {
     let _dog = watchdog(120);
     let root = Root::new();
