@@ -1,0 +1,140 @@
+//! What is refused for now: one list, in the code and beside this file, and true of every function in it.
+
+mod common;
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use common::{set_bool_type, string_type, take_error, World};
+use rmw_shoal::entry::later::TABLE;
+use rmw_shoal::sys;
+
+#[test]
+fn the_list_is_the_one_that_is_documented() {
+    let printed: String = TABLE.iter().map(|(name, reason)| format!("{name}: {reason}\n")).collect();
+    print!("{printed}");
+    assert_eq!(printed, include_str!("unsupported.txt"));
+}
+
+unsafe extern "C" fn callback(_user_data: *const c_void, _number_of_events: usize) {}
+
+/// Handles of every kind.
+struct Handles {
+    world: World,
+    publisher: *mut sys::rmw_publisher_t,
+    subscription: *mut sys::rmw_subscription_t,
+    service: *mut sys::rmw_service_t,
+    client: *mut sys::rmw_client_t,
+}
+
+impl Handles {
+    fn new() -> Handles {
+        let world = World::new();
+        let (publisher, subscription) = (world.publisher(c"/t"), world.subscription(c"/t"));
+        let (types, profile) = (set_bool_type(), common::default_profile());
+        // SAFETY: arguments that live across the calls.
+        let (service, client) = unsafe {
+            (
+                sys::rmw_create_service(world.node, types, c"/s".as_ptr(), &profile),
+                sys::rmw_create_client(world.node, types, c"/s".as_ptr(), &profile),
+            )
+        };
+        assert!(!service.is_null() && !client.is_null(), "{}", take_error());
+        Handles { world, publisher, subscription, service, client }
+    }
+}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        let node = self.world.node;
+        // SAFETY: what `new` made.
+        let codes = unsafe {
+            [
+                sys::rmw_destroy_client(node, self.client),
+                sys::rmw_destroy_service(node, self.service),
+                sys::rmw_destroy_subscription(node, self.subscription),
+                sys::rmw_destroy_publisher(node, self.publisher),
+            ]
+        };
+        assert_eq!(codes, [sys::RMW_RET_OK; 4], "{}", take_error());
+    }
+}
+
+/// Calls a function of the list with arguments that are right.
+fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
+    let mut room = [0_u64; 64];
+    let out: *mut c_void = room.as_mut_ptr().cast();
+    let (mut taken, mut loan) = (false, null_mut::<c_void>());
+    let (taken, loan) = (&raw mut taken, &raw mut loan);
+    let (p, s) = (h.publisher, h.subscription);
+    let mut event = sys::rmw_event_t {
+        // SAFETY: returns a string literal.
+        implementation_identifier: unsafe { sys::rmw_get_implementation_identifier() },
+        data: null_mut(),
+        event_type: 0,
+    };
+    let event = &raw mut event;
+    // SAFETY: handles of ours; `room` is larger than any struct of the headers that a call might write to.
+    unsafe {
+        let mut allocator = sys::rcutils_get_default_allocator();
+        let memory = &raw mut allocator;
+        match name {
+            "rmw_borrow_loaned_message" => sys::rmw_borrow_loaned_message(p, string_type(), loan),
+            "rmw_client_set_on_new_response_callback" => {
+                sys::rmw_client_set_on_new_response_callback(h.client, Some(callback), out)
+            }
+            "rmw_event_set_callback" => sys::rmw_event_set_callback(event, Some(callback), out),
+            "rmw_fini_publisher_allocation" => sys::rmw_fini_publisher_allocation(out.cast()),
+            "rmw_fini_subscription_allocation" => sys::rmw_fini_subscription_allocation(out.cast()),
+            "rmw_get_serialized_message_size" => {
+                sys::rmw_get_serialized_message_size(string_type(), out.cast(), out.cast())
+            }
+            "rmw_init_publisher_allocation" => {
+                sys::rmw_init_publisher_allocation(string_type(), out.cast(), out.cast())
+            }
+            "rmw_init_subscription_allocation" => {
+                sys::rmw_init_subscription_allocation(string_type(), out.cast(), out.cast())
+            }
+            "rmw_publish_loaned_message" => sys::rmw_publish_loaned_message(p, out, null_mut()),
+            "rmw_publisher_event_init" => sys::rmw_publisher_event_init(out.cast(), p, 0),
+            "rmw_publisher_get_network_flow_endpoints" => {
+                sys::rmw_publisher_get_network_flow_endpoints(p, memory, out.cast())
+            }
+            "rmw_return_loaned_message_from_publisher" => sys::rmw_return_loaned_message_from_publisher(p, out),
+            "rmw_return_loaned_message_from_subscription" => sys::rmw_return_loaned_message_from_subscription(s, out),
+            "rmw_serialization_support_init" => sys::rmw_serialization_support_init(c"x".as_ptr(), memory, out.cast()),
+            "rmw_service_set_on_new_request_callback" => {
+                sys::rmw_service_set_on_new_request_callback(h.service, Some(callback), out)
+            }
+            "rmw_subscription_event_init" => sys::rmw_subscription_event_init(out.cast(), s, 0),
+            "rmw_subscription_get_content_filter" => sys::rmw_subscription_get_content_filter(s, memory, out.cast()),
+            "rmw_subscription_get_network_flow_endpoints" => {
+                sys::rmw_subscription_get_network_flow_endpoints(s, memory, out.cast())
+            }
+            "rmw_subscription_set_content_filter" => sys::rmw_subscription_set_content_filter(s, out.cast()),
+            "rmw_subscription_set_on_new_message_callback" => {
+                sys::rmw_subscription_set_on_new_message_callback(s, Some(callback), out)
+            }
+            "rmw_take_dynamic_message" => sys::rmw_take_dynamic_message(s, out.cast(), taken, null_mut()),
+            "rmw_take_dynamic_message_with_info" => {
+                sys::rmw_take_dynamic_message_with_info(s, out.cast(), taken, out.cast(), null_mut())
+            }
+            "rmw_take_event" => sys::rmw_take_event(event, out, taken),
+            "rmw_take_loaned_message" => sys::rmw_take_loaned_message(s, loan, taken, null_mut()),
+            "rmw_take_loaned_message_with_info" => {
+                sys::rmw_take_loaned_message_with_info(s, loan, taken, out.cast(), null_mut())
+            }
+            other => panic!("{other} stands in the list; say here how to call it"),
+        }
+    }
+}
+
+#[test]
+fn what_the_list_names_is_refused_with_its_reason() {
+    let handles = Handles::new();
+    for (name, reason) in TABLE {
+        assert_eq!(call(name, &handles), sys::RMW_RET_UNSUPPORTED, "{name}: {}", take_error());
+        let error = take_error();
+        assert!(error.starts_with(&format!("{name}: {reason}")), "{name}: {error}");
+    }
+}
