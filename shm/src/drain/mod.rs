@@ -107,5 +107,5 @@ pub(crate) fn drained_with<S: Strength>(pending: &AtomicU64, draining: &AtomicU6
 
 #[cfg(test)]
 mod models;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

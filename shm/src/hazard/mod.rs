@@ -121,5 +121,5 @@ pub fn scan(table: &[AtomicU64], id: u64) -> bool {
 
 #[cfg(test)]
 mod models;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -8,10 +8,10 @@ use super::strength::Strength;
 use super::writer::{slot_at, too_large, Region, Writer};
 use crate::arena::{AllocError, Block};
 use crate::crash_point;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, EXHAUSTIVE};
 
-/// Slots of a ring's first region, as a power of two.
-const FIRST_LOG2: u32 = 2;
+/// Slots of a ring's first region, as a power of two. Models keep it small.
+pub(super) const FIRST_LOG2: u32 = if EXHAUSTIVE { 1 } else { 2 };
 
 impl<S: Strength> Writer<S> {
     /// Makes sure that the next sequence number's slot holds nothing that is retained.

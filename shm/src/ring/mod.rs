@@ -71,6 +71,6 @@ pub use writer::{Reservation, Writer, MAX_WINDOW};
 #[cfg(test)]
 mod models;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(all(test, not(loom)))]
 mod tests;

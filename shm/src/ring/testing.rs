@@ -7,8 +7,10 @@ use super::{read, InlineBuf, Memory, Payload, ReadError, Segments, Writer};
 use crate::arena::{AllocError, Block};
 use crate::hazard::{scan, HazardTable};
 use crate::segment::{Access, DomainDir, Segment, View};
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::{self, AtomicU64, Ordering};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The one segment's number: not 0, so that a forgotten number shows.
 pub(super) const SEGMENT: u16 = 3;
@@ -22,12 +24,14 @@ pub(super) struct Pool {
     used: Vec<bool>,
     /// Allocations still granted.
     pub grants: usize,
+    /// Overwrite the seventh word of every line that is freed, where a slot's body starts, as its next user would.
+    pub scribble: bool,
 }
 
 impl Pool {
     pub(super) fn new(segment: Arc<Segment>) -> Pool {
         let lines = segment.len() / LINE;
-        Pool { segment, used: vec![false; lines], grants: usize::MAX }
+        Pool { segment, used: vec![false; lines], grants: usize::MAX, scribble: false }
     }
 
     pub(super) fn in_use(&self) -> usize {
@@ -66,6 +70,8 @@ impl Memory for Pool {
     fn free(&mut self, block: Block) {
         assert!(self.used[range(block)].iter().all(|&used| used), "freed twice: {block:?}");
         self.used[range(block)].fill(false);
+        let scribbled = self.words(block).iter().skip(6).step_by(LINE / 8).filter(|_| self.scribble);
+        scribbled.for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
     }
 
     fn words(&self, block: Block) -> &[AtomicU64] {
@@ -219,4 +225,15 @@ impl Drop for Scratch {
 /// The id a reader announces for a block.
 pub(super) fn id_of(block: Block) -> u64 {
     ChunkRef::pack(block.segment, block.offset).expect("a line").id(OWNER)
+}
+
+/// Explores a weakened protocol and demands that it breaks the claim, in these words. Only loom can be relied on to find
+/// the interleaving, so on real threads this does nothing.
+pub(crate) fn must_break(claim: &str, model: impl Fn() + Send + Sync + 'static) {
+    if !sync::EXHAUSTIVE {
+        return;
+    }
+    let broken = catch_unwind(AssertUnwindSafe(|| sync::model(model))).expect_err("the weakened protocol holds");
+    let said = broken.downcast_ref::<String>().map(String::as_str).or(broken.downcast_ref::<&str>().copied());
+    assert!(said.is_some_and(|said| said.contains(claim)), "it failed, but not by breaking the claim: {said:?}");
 }
