@@ -130,22 +130,20 @@ fn without_the_joiners_fence_a_sample_is_missed() {
 }
 
 /// Claim (hazard.reuse): a payload does not change under a reader that has validated its announcement, and is reused
-/// only after its last look (hazard.clear).
+/// only after its last look (hazard.clear). The pool scribbles over a chunk's seventh word as soon as it is freed.
 fn payload_reuse<W: Strength + Send + 'static, R: Strength>() {
-    let mut bench: Bench<W> = Bench::on_heap((64 << FIRST_LOG2) + 3 * 64, 64, 1);
-    bench.publish(1, 24).expect("room");
+    const SIZE: usize = 56;
+    let mut bench: Bench<W> = Bench::on_heap((64 << FIRST_LOG2) + 2 * 64, 64, 1);
+    bench.pool.scribble = true;
+    bench.publish(1, SIZE).expect("room");
     let reader = Reader::of(&bench);
     let segment = bench.pool.segment.clone();
-    let writer = thread::spawn(move || {
-        bench.publish(2, 24).expect("room");
-        bench.publish(3, 24).expect("room");
-        bench.writer.in_limbo()
-    });
+    let writer = thread::spawn(move || assert_eq!(bench.publish(2, SIZE).ok(), Some(2)));
     let base = segment.bytes_mut_ptr(0, 0).expect("the start") as usize;
-    let expected = u64::from_ne_bytes(body(1, 8).try_into().expect("eight bytes"));
     let found = reader.read::<R, _>(1, |_, at| {
-        let words = segment.words(at.ptr as usize - base, 1).expect("a chunk");
-        assert_eq!(words[0].load(Ordering::Relaxed), expected, "the payload changed under its reader");
+        let words = segment.words(at.ptr as usize - base, SIZE / 8).expect("a chunk");
+        let last = words[6].load(Ordering::Relaxed).to_ne_bytes();
+        assert_eq!(last, body(1, SIZE)[48..], "the payload changed under its reader");
     });
     assert!(matches!(found, Ok(()) | Err(ReadError::Lapped)), "{found:?}");
     writer.join().expect("the writer");
