@@ -70,6 +70,7 @@ fn run() -> Result<(), String> {
     let prefix = find_prefix(workspace)?;
     select_libclang(workspace);
     generate(&prefix, &out)?;
+    compile_bridge(&prefix)?;
     link(&prefix, &out)
 }
 
@@ -157,14 +158,33 @@ fn umbrella() -> String {
 }
 
 fn clang_args(prefix: &Path) -> Result<Vec<String>, String> {
-    let include = prefix.join("include");
-    println!("cargo::rerun-if-changed={}", include.display());
-    let mut args = vec![format!("-I{}", include.display())];
-    let entries = include.read_dir().map_err(|e| format!("{}: {e}", include.display()))?;
-    args.extend(entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()).map(|p| format!("-I{}", p.display())));
+    println!("cargo::rerun-if-changed={}", prefix.join("include").display());
+    let mut args: Vec<String> = include_dirs(prefix)?.iter().map(|dir| format!("-I{}", dir.display())).collect();
     // A libclang from a wheel comes without the compiler's own headers (stddef.h and the like).
     args.extend(compiler_headers().map(|dir| format!("-isystem{dir}")));
     Ok(args)
+}
+
+fn include_dirs(prefix: &Path) -> Result<Vec<PathBuf>, String> {
+    let include = prefix.join("include");
+    let entries = include.read_dir().map_err(|e| format!("{}: {e}", include.display()))?;
+    let packages: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect();
+    Ok([vec![include], packages].concat())
+}
+
+/// The C++ side of the type supports: what the containers of C++ messages need. Also where the C++ introspection
+/// structures are checked against the C ones that the bindings have.
+fn compile_bridge(prefix: &Path) -> Result<(), String> {
+    for file in ["bridge.cc", "bridge.h"] {
+        println!("cargo::rerun-if-changed=src/typesupport/{file}");
+    }
+    let mut build = cc::Build::new();
+    build.cpp(true).std("c++17").warnings(true).extra_warnings(true).flag("-fvisibility=hidden");
+    build.file("src/typesupport/bridge.cc");
+    for dir in include_dirs(prefix)? {
+        build.flag(format!("-isystem{}", dir.display()));
+    }
+    build.try_compile("shoal_bridge").map_err(|e| format!("src/typesupport/bridge.cc: {e}"))
 }
 
 fn compiler_headers() -> Option<String> {

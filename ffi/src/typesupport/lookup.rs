@@ -2,9 +2,9 @@
 
 use std::ffi::{c_char, CStr};
 
-use super::c;
 use super::error::TypeSupportError;
 use super::introspection::Binding;
+use super::{c, cpp};
 use crate::sys;
 
 /// An introspection handle and how to read it.
@@ -62,21 +62,25 @@ pub(super) unsafe fn service(
 unsafe fn introspection<T: Handle>(handle: *const T) -> Result<Found<T>, TypeSupportError> {
     // SAFETY: the caller's promise.
     let given = unsafe { handle.as_ref() }.ok_or(TypeSupportError::NullHandle)?;
+    // SAFETY: an identifier is a string constant of the library.
+    let got = unsafe { text(given.identifier()) };
     let mut details = Vec::new();
-    for binding in bindings() {
+    for binding in bindings(&got) {
         // SAFETY: the caller's promise; what is found lies in a library that the handle's library keeps loaded.
         match unsafe { given.find(binding.identifier).as_ref() } {
             Some(handle) => return Ok(Found { handle, binding }),
             None => details.push(take_error()),
         }
     }
-    // SAFETY: an identifier is a string constant of the library.
-    let got = unsafe { text(given.identifier()) };
     Err(TypeSupportError::NoIntrospection { got, details: details.join("; ") })
 }
 
-fn bindings() -> [&'static Binding; 1] {
-    [&c::BINDING]
+/// The binding of the caller's own language first: asking for the other one loads its library, or fails and says so.
+fn bindings(given: &str) -> [&'static Binding; 2] {
+    match given.ends_with("_cpp") {
+        true => [&cpp::BINDING, &c::BINDING],
+        false => [&c::BINDING, &cpp::BINDING],
+    }
 }
 
 /// A failed look-up leaves its text in the rcutils error state: takes it from there, so that it is clean again.

@@ -5,6 +5,7 @@
 
 mod c;
 mod cache;
+mod cpp;
 mod error;
 mod introspection;
 mod lookup;

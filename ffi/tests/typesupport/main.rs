@@ -77,10 +77,15 @@ fn c_messages_have_the_bytes_of_fastrtps() {
 }
 
 #[test]
+fn cpp_messages_have_the_bytes_of_fastrtps() {
+    prefix::inside("cpp_messages_have_the_bytes_of_fastrtps", || all_types_agree(Language::Cpp));
+}
+
+#[test]
 fn types_carry_the_names_and_hashes_of_their_interfaces() {
     prefix::inside("types_carry_the_names_and_hashes_of_their_interfaces", || {
         let types = Types::load();
-        for language in Language::SUPPORTED {
+        for language in Language::ALL {
             // SAFETY: the libraries of `types` stay loaded.
             let (string, empty) = unsafe {
                 let string = MessageType::of(types.message(language, "std_msgs__msg__String")).expect("String");

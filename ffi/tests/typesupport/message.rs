@@ -15,20 +15,23 @@ pub type Members = sys::rosidl_typesupport_introspection_c__MessageMembers;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Language {
     C,
+    Cpp,
 }
 
 impl Language {
-    pub const SUPPORTED: [Language; 1] = [Language::C];
+    pub const ALL: [Language; 2] = [Language::C, Language::Cpp];
 
     pub fn introspection(self) -> &'static std::ffi::CStr {
         match self {
             Self::C => c"rosidl_typesupport_introspection_c",
+            Self::Cpp => c"rosidl_typesupport_introspection_cpp",
         }
     }
 
     fn suffix(self) -> &'static str {
         match self {
             Self::C => "c",
+            Self::Cpp => "cpp",
         }
     }
 }
@@ -157,7 +160,7 @@ impl Drop for Message {
 }
 
 fn introspection(handle: Handle) -> &'static Members {
-    for language in Language::SUPPORTED {
+    for language in Language::ALL {
         // SAFETY: the handle's own function; the data of introspection is its members.
         unsafe {
             let found = (*handle).func.expect("func")(handle, language.introspection().as_ptr());
