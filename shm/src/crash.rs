@@ -53,3 +53,34 @@ mod steps {
         Some((step, if stop { libc::SIGSTOP } else { libc::SIGKILL }))
     }
 }
+
+#[cfg(all(test, feature = "crash-steps"))]
+mod tests {
+    use crate::testing::{role, role_root, watched, Scratch};
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    #[ignore = "a role of the_chosen_step_kills"]
+    fn stepping_role() {
+        if role_root().is_some() {
+            crate::crash_point!("first");
+            crate::crash_point!("second");
+            assert_eq!(super::count(), 2);
+        }
+    }
+
+    #[test]
+    fn the_chosen_step_kills() {
+        watched(|| {
+            let scratch = Scratch::new();
+            let run = |step: &str| {
+                let mut command = role("crash::tests::stepping_role", scratch.path(), &[]);
+                command.env("SHOAL_CRASH_STEP", step).output().unwrap()
+            };
+            let killed = run("2");
+            assert_eq!(killed.status.signal(), Some(libc::SIGKILL));
+            assert!(String::from_utf8_lossy(&killed.stderr).contains("crash point 2: second"));
+            assert!(run("3").status.success(), "beyond the last step the process ends by itself");
+        });
+    }
+}

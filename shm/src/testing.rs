@@ -30,7 +30,7 @@ impl Scratch {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let base = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { std::env::temp_dir() };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = base.join(format!("shoal-test-{}-{number}", std::process::id()));
+        let path = base.join(format!("shoal-shm-test-{}-{number}", std::process::id()));
         std::fs::create_dir(&path).expect("a fresh directory");
         Scratch(path)
     }

@@ -21,8 +21,9 @@ use crate::segment::{DomainDir, Segment};
 use crate::sync::{AtomicU64, FIRST_SEGMENT};
 use backing::Backing;
 use pool::Pool;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 pub use error::AllocError;
 
@@ -42,6 +43,9 @@ pub const MAX_SEGMENT: u64 = 1 << 34;
 
 /// Growth doubles what is there, up to this many bytes a step.
 const MAX_GROWTH: u64 = 64 << 20;
+
+/// How long a block given to [`Arena::free_later`] stays as it is.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Sizes from here on are rounded to this.
 const COARSE: u64 = 4096;
@@ -63,6 +67,9 @@ pub struct Arena {
     closed: bool,
     /// Do not look for memory to give back while less than this is free: the last look found nothing.
     patience: u64,
+    /// Blocks that stragglers may still look at, and since when they are unused.
+    leaving: VecDeque<(Instant, Block)>,
+    grace: Duration,
 }
 
 impl Arena {
@@ -90,6 +97,8 @@ impl Arena {
             generation: fork_generation(),
             closed: false,
             patience: 0,
+            leaving: VecDeque::new(),
+            grace: GRACE,
         }
     }
 
@@ -100,6 +109,7 @@ impl Arena {
     /// this process, or the system refuses. The arena is as before then.
     pub fn alloc(&mut self, len: usize) -> Result<Block, AllocError> {
         self.usable()?;
+        self.free_due();
         let rounded = rounded(len).ok_or(AllocError::TooLarge { asked: len as u64, most: MAX_SEGMENT })?;
         if let Some(block) = self.take_free(rounded)? {
             return Ok(block);
@@ -118,11 +128,27 @@ impl Arena {
         }
     }
 
+    /// Takes a block back after a second, at the next call of this arena. For memory that peers read without announcing
+    /// it, such as an outgrown ring: they find out that it is stale, but until then its pages must not have been given
+    /// back, because reading a punched page takes a new one from the file system, and is SIGBUS where that is full.
+    pub fn free_later(&mut self, block: Block) {
+        self.free_due();
+        self.leaving.push_back((Instant::now(), block));
+    }
+
+    fn free_due(&mut self) {
+        while let Some(&(_, block)) = self.leaving.front().filter(|(since, _)| since.elapsed() >= self.grace) {
+            self.leaving.pop_front();
+            self.free(block);
+        }
+    }
+
     /// Gives everything that is free back to the file system: unlinks segments wholly free (but for the first) and
     /// punches the pages of the other free extents. Freeing does as much by itself when the free but reserved bytes
     /// exceed both 1 MiB and the bytes in use.
     pub fn trim(&mut self) {
         if self.usable().is_ok() {
+            self.free_due();
             self.give_back(0);
         }
     }

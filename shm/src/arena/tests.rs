@@ -142,6 +142,22 @@ fn holes_are_filled_before_reuse_and_a_full_file_system_is_an_error() {
 }
 
 #[test]
+fn what_stragglers_may_read_is_kept_for_a_while() {
+    let mut arena = Arena::heap();
+    let block = arena.alloc(64 << 10).unwrap();
+    fill(&arena, block, 9);
+    arena.grace = std::time::Duration::MAX;
+    arena.free_later(block);
+    arena.trim();
+    assert!(apart(arena.alloc(64 << 10).unwrap(), block));
+    assert_intact(&arena, block, 9);
+    arena.grace = std::time::Duration::ZERO;
+    arena.trim();
+    assert_eq!(arena.in_use(), 64 << 10);
+    arena.pool.check();
+}
+
+#[test]
 fn segment_numbers_outlast_any_load() {
     let mut arena = Arena::heap();
     arena.alloc(64).unwrap();
