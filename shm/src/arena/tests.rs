@@ -89,6 +89,20 @@ fn a_closed_arena_refuses_and_has_no_files() {
 }
 
 #[test]
+fn in_a_forked_child_the_arena_refuses_and_leaves_the_files() {
+    let scratch = Scratch::new();
+    let dir = scratch.domain();
+    let mut arena = Arena::new(dir.clone(), "c0ffee".into());
+    let block = arena.alloc(8 << 20).unwrap();
+    arena.generation = arena.generation.wrapping_sub(1); // what a child sees: an arena older than itself
+    assert!(matches!(arena.alloc(1), Err(AllocError::Forked)));
+    arena.free(block);
+    arena.trim();
+    arena.close();
+    assert_eq!(dir.names().unwrap(), ["c0ffee.0"]);
+}
+
+#[test]
 fn a_load_that_goes_is_given_back_and_its_segment_number_is_not_used_again() {
     let scratch = Scratch::new();
     let dir = scratch.domain();
