@@ -13,7 +13,8 @@ use shoal_shm::sync::AtomicUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Entries between two sweeps by newcomers: dead entries do not make the table grow while nobody else looks.
+/// Entries between two sweeps that newcomers owe even within the interval of [`Registry::sweep`]: dead entries do not
+/// make the table grow while nobody else looks.
 const SWEEP_EVERY: u16 = 64;
 
 /// Where and as whom to join.
@@ -92,6 +93,9 @@ impl Registry {
         };
         if index > 0 && index % SWEEP_EVERY == 0 {
             registry.sweep_now();
+        } else {
+            // The memory of the dead is given back although nobody here ever looks at the graph.
+            registry.sweep();
         }
         Ok(Arc::new(registry))
     }
