@@ -97,15 +97,17 @@ pub struct ProbeChoice {
     /// A factor on the number of rounds
     #[arg(long, default_value = "1.0")]
     scale: String,
+    /// The folder of the probes
+    #[arg(long, default_value = "../shared/probes")]
+    dir: std::path::PathBuf,
 }
 
 /// Runs the black-box probes that lie beside this work tree in some places; says so where they do not.
 pub fn probes(choice: &ProbeChoice) -> Result<(), Failure> {
-    let script = paths::workspace().join("../shared/probes/run.py");
+    let script = paths::workspace().join(&choice.dir).join("run.py");
     if !script.exists() {
-        return Err(Failure::Advice(
-            "there is no ../shared/probes beside this work tree: `cargo xtask cases` is its own suite".into(),
-        ));
+        let missing = script.display();
+        return Err(Failure::Advice(format!("there is no {missing}: `cargo xtask cases` is this project's own suite")));
     }
     let prefix = prefix::find_or_make(choice.distro)?;
     let lib = plugin::build(&prefix)?;
