@@ -32,7 +32,7 @@ fn an_announcement_is_found_until_it_is_dropped() {
     let table = HazardTable::new(&words);
     let slots: Vec<_> = (0..10).map(|_| table.acquire().unwrap()).collect();
     for (n, slot) in slots.iter().enumerate() {
-        let id = 1 << 48 | n as u64 + 1;
+        let id = (1 << 48) + n as u64 + 1;
         let held = slot.announce(id).unwrap();
         assert!(scan(&words, id) && !scan(&words, id + 1));
         assert!(slot.announce(99).is_none(), "one at a time");

@@ -71,6 +71,7 @@ pub use writer::{Reservation, Writer, MAX_WINDOW};
 #[cfg(test)]
 mod models;
 #[cfg(test)]
+#[cfg_attr(loom, expect(dead_code, reason = "models use half of it"))]
 pub(crate) mod testing;
 #[cfg(all(test, not(loom)))]
 mod tests;

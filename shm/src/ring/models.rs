@@ -169,7 +169,7 @@ fn without_the_writers_full_fence_a_payload_changes() {
 /// region holds.
 fn growing_ring<W: Strength + Send + 'static>(after: u64) {
     let full = 1 << FIRST_LOG2;
-    let mut bench: Bench<W> = Bench::on_heap(3 * 64 << FIRST_LOG2, 64, full);
+    let mut bench: Bench<W> = Bench::on_heap((3 * 64) << FIRST_LOG2, 64, full);
     bench.pool.scribble = true;
     let full = u64::from(full);
     (1..=full).for_each(|seq| assert_eq!(bench.publish(seq, 8).ok(), Some(seq)));

@@ -203,7 +203,7 @@ pub(super) fn on_both(len: usize, stride: usize, window: u32, test: impl Fn(Benc
 }
 
 /// A domain directory of a test, removed at its end.
-pub(super) struct Scratch(pub DomainDir, PathBuf);
+pub(super) struct Scratch(pub DomainDir, pub PathBuf);
 
 impl Scratch {
     pub(super) fn new() -> Scratch {

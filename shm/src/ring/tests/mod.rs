@@ -1,5 +1,6 @@
 //! Tests of the ring on heap memory and on a mapped file, by one suite.
 
+mod arena;
 mod behaviour;
 mod forced;
 mod hostile;
