@@ -159,7 +159,10 @@ fn umbrella() -> String {
 
 fn clang_args(prefix: &Path) -> Result<Vec<String>, String> {
     println!("cargo::rerun-if-changed={}", prefix.join("include").display());
-    let mut args: Vec<String> = include_dirs(prefix)?.iter().map(|dir| format!("-I{}", dir.display())).collect();
+    let dirs = include_dirs(prefix)?;
+    let joined = env::join_paths(&dirs).map_err(|e| e.to_string())?;
+    println!("cargo::rustc-env=SHOAL_ROS_INCLUDES={}", joined.to_string_lossy());
+    let mut args: Vec<String> = dirs.iter().map(|dir| format!("-I{}", dir.display())).collect();
     // A libclang from a wheel comes without the compiler's own headers (stddef.h and the like).
     args.extend(compiler_headers().map(|dir| format!("-isystem{dir}")));
     Ok(args)
@@ -205,6 +208,8 @@ fn link(prefix: &Path, out: &Path) -> Result<(), String> {
     let target = libraries.canonicalize().map_err(|e| format!("{}: {e}", libraries.display()))?;
     std::os::unix::fs::symlink(target, &local).map_err(|e| format!("{}: {e}", local.display()))?;
     println!("cargo::rustc-link-search=native={}", local.display());
+    // For tests that compile C; only what names the variable contains the path.
+    println!("cargo::rustc-env=SHOAL_ROS_LIB={}", local.display());
     for library in LIBRARIES {
         println!("cargo::rustc-link-lib=dylib={library}");
     }
