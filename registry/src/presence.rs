@@ -69,11 +69,13 @@ fn try_enter(o: &JoinOptions) -> Result<Attempt, JoinError> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return again(),
         other => other.map_err(|e| fail("open the lock file", e))?,
     };
+    crash_point!("registry.join.opened");
     let alone = lock.try_exclusive(PRESENCE).map_err(|e| fail("lock", e))?;
     let inside = alone || lock.try_shared(PRESENCE).map_err(|e| fail("lock", e))?;
     if !inside || !lock.still_named(&dir, LOCK) {
         return again();
     }
+    crash_point!("registry.join.inside");
     let found = if alone { settle(&dir, &lock).map(Some) } else { open(&dir, &lock) };
     match found {
         Ok(Some(map)) => Ok(Attempt::In(Entered { dir, lock, map })),

@@ -18,6 +18,11 @@ fn child() {
         "talk" => talk(&root),
         "fork" => fork(&root),
         "crash" => crash(&root),
+        "visit" => {
+            let r = Registry::join(&options(&root)).expect("join");
+            say(&names(&r.snapshot()).len().to_string());
+            r.leave();
+        }
         "reaper" => Registry::join(&options(&root)).expect("join").sweep_now(),
         other => panic!("unknown role {other}"),
     }
@@ -327,11 +332,13 @@ fn a_reader_and_its_publisher_killed_together_are_gone_after_one_sweep() {
     let _dog = watchdog(60);
     let root = Root::new();
     let r = root.join();
-    let (mut peer, index) = talker(&root);
+    // The publisher's context comes first in the table, the reader's second.
+    let mut peer = Peer::spawn(root.path(), "live");
+    peer.hear().expect("ready");
+    let theirs = found(&r, Kind::Publisher, "/t")[0].0;
     let mut other = Peer::spawn(root.path(), "live");
     other.hear().expect("ready");
-    let theirs = found(&r, Kind::Subscription, "/t")[0].0;
-    r.hot(theirs.index).expect("hot").pending().store(1 << (index % 64), SeqCst);
+    r.hot(theirs.index).expect("hot").head().store(1, SeqCst);
     peer.kill();
     other.kill();
     r.sweep_now();
@@ -476,6 +483,59 @@ mod crash_steps {
         let steps = (1..1000).find(|&step| f(step)).expect("the child ends some time") - 1;
         println!("{steps} crashes");
         assert!(steps >= least, "only {steps} crash points were passed");
+    }
+
+    /// Waits until the child is stopped (true) or has ended.
+    fn is_stopped(peer: &mut Peer) -> bool {
+        loop {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", peer.process.id())).unwrap_or_default();
+            match stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next()) {
+                Some('T') => return true,
+                Some('Z' | 'X') | None => return false,
+                Some(_) => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// A visitor is stopped at a step; meanwhile its host leaves (removing everything, if it thinks it is alone) and
+    /// comes back; then the visitor goes on. It must see the host and must not harm the new domain.
+    fn stopped_visitor_and_returning_host(keep_directory: bool) {
+        let root = Root::new();
+        at_every_step(8, |step| {
+            let host = root.join();
+            if keep_directory {
+                // Something that nobody removes, so that the new domain is made in the same directory.
+                std::fs::create_dir_all(host.dir().path().join("kept")).expect("dir");
+            }
+            enter(&host, Kind::Node, "host", 0);
+            let mut command = Peer::command(root.path(), "visit");
+            command.env("SHOAL_CRASH_STEP", step.to_string()).env("SHOAL_CRASH_ACTION", "stop");
+            let mut visitor = Peer::start(command);
+            let stopped = is_stopped(&mut visitor);
+            drop(host);
+            let host = root.join();
+            enter(&host, Kind::Node, "host", 0);
+            if stopped {
+                visitor.signal("CONT");
+            }
+            assert_eq!(visitor.hear().as_deref(), Some("1"), "step {step}: the visitor sees its host");
+            assert!(visitor.finish(), "step {step}");
+            assert!(host.dir().is_current(), "step {step}");
+            assert_eq!(names(&root.join().snapshot()), [(Kind::Node, "host")], "step {step}: one domain");
+            !stopped
+        });
+    }
+
+    #[test]
+    fn a_visitor_that_sleeps_through_the_end_of_a_domain_finds_the_next_one() {
+        let _dog = watchdog(300);
+        stopped_visitor_and_returning_host(false);
+    }
+
+    #[test]
+    fn a_visitor_that_sleeps_through_the_end_of_a_domain_finds_the_next_one_in_the_same_directory() {
+        let _dog = watchdog(300);
+        stopped_visitor_and_returning_host(true);
     }
 
     #[test]
