@@ -3,9 +3,9 @@
 use crate::context::Registry;
 use crate::hash::{TopicHash, HASH_MASK};
 use crate::ident::{gid, Kind, SlotId};
-use crate::layout::{ContextState, DetailWords, HotCell, SlotState, Word, DETAIL_WORDS, HASH_FIELD};
+use crate::layout::{seqlock, ContextState, DetailWords, HotCell, SlotState, Word, DETAIL_WORDS, HASH_FIELD};
 use crate::qos::Qos;
-use shoal_shm::sync::{fence, AtomicU64, Ordering};
+use shoal_shm::sync::{AtomicU64, Ordering};
 
 /// Directory words that a scan compares between two branches.
 const GROUP: usize = 16;
@@ -110,17 +110,11 @@ impl Registry {
         match_key: u64,
         f: &mut dyn FnMut(Found<'_>),
     ) {
-        // ORDERING(registry.slot): Acquire; meets `set_word`: the hot cell is this tenant's.
-        let word = Word(cell.load(Ordering::Acquire));
-        let (Some(kind), Some(state), Some(hot)) = (word.kind(), word.state(), self.map.hot(index)) else { return };
-        if !word.is_readable() || word.topic().0 != topic.0 & HASH_MASK || !kinds.contains(&kind) {
-            return;
-        }
-        let key = hot.match_key();
-        // ORDERING(registry.slot): Acquire fence; meets `fill`: a key of the next tenant shows the word changed.
-        fence(Ordering::Acquire);
-        let same = Word(cell.load(Ordering::Relaxed)).same_tenant(word);
-        if same && (match_key == 0 || key == match_key) {
+        let Some(hot) = self.map.hot(index) else { return };
+        let is_wanted = |w: Word| w.topic().0 == topic.0 & HASH_MASK && w.kind().is_some_and(|k| kinds.contains(&k));
+        let Some((word, key)) = seqlock::read(cell, |w| is_wanted(w).then(|| hot.match_key())) else { return };
+        let (Some(kind), Some(state)) = (word.kind(), word.state()) else { return };
+        if match_key == 0 || key == match_key {
             f(Found { slot: SlotId { index, incarnation: word.incarnation() }, kind, state, hot });
         }
     }
@@ -166,25 +160,16 @@ impl Registry {
     }
 
     fn copy(&self, index: u32) -> Option<Copied> {
-        let before = self.word(index)?;
-        if !before.is_readable() {
-            return None;
-        }
+        let cell = self.map.directory().get(index as usize)?;
         let (source, hot) = (self.map.detail(index)?, self.map.hot(index)?);
-        let mut words = [0; DETAIL_WORDS];
-        for (to, from) in words.iter_mut().zip(source) {
-            *to = from.load(Ordering::Relaxed);
-        }
-        let (owner, ctx_id) = (hot.owner(), hot.ctx_id());
-        // ORDERING(registry.slot): Acquire fence; meets `fill`: a word of the next tenant shows the directory changed.
-        fence(Ordering::Acquire);
-        let word = self.word(index)?;
-        (word.same_tenant(before) && word.is_readable()).then_some(Copied {
-            word,
-            words: DetailWords(words),
-            owner,
-            ctx_id,
-        })
+        let (word, (words, owner, ctx_id)) = seqlock::read(cell, |_| {
+            let mut words = [0; DETAIL_WORDS];
+            for (to, from) in words.iter_mut().zip(source) {
+                *to = from.load(Ordering::Relaxed);
+            }
+            Some((words, hot.owner(), hot.ctx_id()))
+        })?;
+        Some(Copied { word, words: DetailWords(words), owner, ctx_id })
     }
 }
 

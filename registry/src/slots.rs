@@ -6,11 +6,11 @@ use crate::error::ClaimError;
 use crate::hash::{match_key, TopicHash};
 use crate::ident::{Kind, SlotId};
 use crate::layout::{
-    pack_detail, DetailWords, SlotState, Word, CLOSED_AT, DETAIL_LEN, HOT_LEN, MAX_NAME, MAX_SLOTS, SLOT_BATCH,
+    pack_detail, seqlock, DetailWords, SlotState, Word, CLOSED_AT, DETAIL_LEN, HOT_LEN, MAX_NAME, MAX_SLOTS, SLOT_BATCH,
 };
 use crate::qos::{HotQos, Qos};
 use shoal_shm::crash_point;
-use shoal_shm::sync::{fence, AtomicU64, Ordering};
+use shoal_shm::sync::{AtomicU64, Ordering};
 
 /// How often a state change is retried when another thread of this process changes the same slot.
 const TRIES: usize = 64;
@@ -99,14 +99,12 @@ impl Registry {
     }
 
     pub(crate) fn word(&self, index: u32) -> Option<Word> {
-        // ORDERING(registry.slot): Acquire; meets `set_word`: hot cell and detail are this tenant's.
-        self.map.directory().get(index as usize).map(|cell| Word(cell.load(Ordering::Acquire)))
+        self.map.directory().get(index as usize).map(seqlock::load)
     }
 
     pub(crate) fn set_word(&self, index: u32, word: Word) {
         if let Some(cell) = self.map.directory().get(index as usize) {
-            // ORDERING(registry.slot): Release; meets `word` and the queries of `find`.
-            cell.store(word.0, Ordering::Release);
+            seqlock::store(cell, word);
         }
     }
 
@@ -141,13 +139,13 @@ impl Registry {
         }
         let cell = self.map.directory().get(s.index as usize)?;
         for _ in 0..TRIES {
-            let seen = Word(cell.load(Ordering::Acquire));
+            let seen = seqlock::load(cell);
             if seen.incarnation() != s.incarnation || !from.contains(&seen.state()?) {
                 return None;
             }
             let next = seen.with_state(to);
-            // ORDERING(registry.slot): Release; meets `word`. Two threads that step the same slot: one wins.
-            if cell.compare_exchange(seen.0, next.0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            // Of two threads that step the same slot one wins.
+            if seqlock::step(cell, seen, next) {
                 return Some(next);
             }
         }
@@ -183,8 +181,7 @@ impl Registry {
                 continue;
             }
             let claimed = Word::claimed(kind, seen.incarnation(), self.index);
-            // ORDERING(registry.slot): Acquire; meets `set_word` of the last tenant: its last writes come before ours.
-            if cell.compare_exchange(seen.0, claimed.0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            if seqlock::claim(cell, seen, claimed) {
                 return Some(((start + i) as u32, seen.incarnation()));
             }
         }
@@ -193,9 +190,6 @@ impl Registry {
 
     /// Writes hot cell and detail of a CLAIMED slot.
     fn fill(&self, index: u32, r: &Registration<'_>, detail: &DetailWords) {
-        // ORDERING(registry.slot): Release fence; meets the Acquire fences of `find`: a reader that sees a word written
-        // below sees the directory word changed.
-        fence(Ordering::Release);
         if let Some(hot) = self.map.hot(index) {
             let key = match_key(r.name, r.type_name, &r.type_hash);
             hot.reset(key, HotQos::pack(&r.qos), (self.index, r.endpoint), self.id);

@@ -313,7 +313,7 @@ fn a_reader_never_sees_a_mixture_of_two_tenants() {
             });
         }
         let mut seen = 0;
-        while seen < 300_000 {
+        while seen < 50_000 {
             for d in a.snapshot() {
                 seen += 1;
                 let n = d.endpoint;

@@ -11,6 +11,7 @@ mod detail;
 mod header;
 mod hot;
 mod map;
+pub(crate) mod seqlock;
 mod sys;
 mod word;
 
