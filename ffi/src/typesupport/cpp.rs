@@ -49,3 +49,39 @@ unsafe fn call_resize(function: *const (), container: *mut c_void, size: usize) 
     // SAFETY: the caller's promise.
     unsafe { shoal_resize(function, container, size) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" {
+        /// `std::__throw_bad_alloc()` of the C++ library.
+        #[link_name = "_ZSt17__throw_bad_allocv"]
+        fn throw_bad_alloc();
+    }
+
+    #[test]
+    fn an_exception_of_a_container_is_a_failed_resize() {
+        let throws = throw_bad_alloc as *const ();
+        // SAFETY: a function that takes no arguments ignores those it is given.
+        assert!(!unsafe { call_resize(throws, std::ptr::null_mut(), 1) });
+    }
+
+    #[test]
+    fn packed_booleans_go_in_and_out_and_refuse_what_no_memory_holds() {
+        // Zeroed memory is an empty vector in the C++ library; 40 bytes are what it takes.
+        let mut vector = [0usize; 5];
+        let at = vector.as_mut_ptr().cast::<c_void>();
+        let bits: Vec<u8> = (0..67).map(|i| u8::from(i % 3 == 0)).collect();
+        let mut back = vec![9; 67];
+        // SAFETY: `at` is a vector, and the lengths are those of the arrays.
+        unsafe {
+            assert!((BOOLS.write)(at, bits.as_ptr(), bits.len()));
+            assert_eq!((BOOLS.len)(at), 67);
+            (BOOLS.read)(at, back.as_mut_ptr(), 67);
+            assert!(!(BOOLS.write)(at, bits.as_ptr(), usize::MAX), "throws std::length_error before reading");
+            assert!((BOOLS.write)(at, bits.as_ptr(), 0));
+        }
+        assert_eq!(back, bits);
+    }
+}

@@ -1,5 +1,6 @@
 //! Every message type of the installed ROS, encoded and decoded by the plans and by rmw_fastrtps_cpp: same bytes.
 
+mod broken;
 mod fastrtps;
 mod fill;
 mod message;

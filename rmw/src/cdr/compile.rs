@@ -207,7 +207,7 @@ impl Compiler<'_> {
     /// Where a sequence may end: right after its count, or after elements.
     fn after_sequence(element: &Element) -> Position {
         match element {
-            Element::Run(run) => Position::multiple_of(run.align.min(4).min(1 << run.len.trailing_zeros().min(2))),
+            Element::Run(run) => Position::multiple_of(run.align.min(4)),
             Element::Bools | Element::Program { .. } => Position::UNKNOWN,
         }
     }

@@ -2,4 +2,5 @@
 
 mod cases;
 mod model;
+mod positions;
 mod random;
