@@ -1,6 +1,7 @@
 //! What a reader of the wire format would look up: single cases with their bytes.
 
-use super::model::{self, layout, Count, Flavour, Object, Type, Value};
+use super::model::{layout, Count, Flavour, Type, Value};
+use super::object::{self, Object};
 use crate::cdr::{
     CompileError, DecodeError, EncodeError, Extent, Field, Kind, Layout, Plan, RawSequence, ENCAPSULATION,
 };
@@ -17,13 +18,13 @@ fn plan(ty: &Type) -> Plan {
 
 fn encode(ty: &Type, object: &Object) -> Result<Vec<u8>, EncodeError> {
     let plan = plan(ty);
-    let mut out = vec![0xa5; model::size(&plan, object)?];
-    model::encode(&plan, object, &mut out).map(|len| out[..len].to_vec())
+    let mut out = vec![0xa5; object::size(&plan, object)?];
+    object::encode(&plan, object, &mut out).map(|len| out[..len].to_vec())
 }
 
 fn decode(ty: &Type, body: &[u8]) -> Result<Value, DecodeError> {
     let mut into = Object::empty(ty, Flavour::Structs);
-    model::decode(&plan(ty), ENCAPSULATION, body, &mut into)?;
+    object::decode(&plan(ty), ENCAPSULATION, body, &mut into)?;
     Ok(into.value())
 }
 
@@ -117,7 +118,7 @@ fn bounds_hold_in_both_directions() {
 fn a_byte_that_is_no_boolean_is_refused_and_not_stored() {
     let ty = message(&[(Type::Bool, Array(2))]);
     let mut into = Object::empty(&ty, Flavour::Structs);
-    let outcome = model::decode(&plan(&ty), ENCAPSULATION, &[1, 2], &mut into);
+    let outcome = object::decode(&plan(&ty), ENCAPSULATION, &[1, 2], &mut into);
     assert_eq!(outcome, Err(DecodeError::Value { field: "f0".into(), value: 2 }));
     assert_eq!(into.value(), Value::Message(vec![vec![Value::Bool(true), Value::Bool(false)]]));
 }
@@ -127,10 +128,10 @@ fn only_plain_cdr_is_accepted() {
     let ty = message(&[(Type::Primitive(4), One)]);
     let mut into = Object::empty(&ty, Flavour::Structs);
     for kind in [[0, 2, 0, 0], [0, 3, 0, 0], [0, 6, 0, 0], [0, 7, 0, 0], [1, 1, 0, 0], [0xff; 4]] {
-        let outcome = model::decode(&plan(&ty), kind, &[0; 4], &mut into);
+        let outcome = object::decode(&plan(&ty), kind, &[0; 4], &mut into);
         assert_eq!(outcome, Err(DecodeError::Encapsulation(kind)));
     }
-    let outcome = model::decode(&plan(&ty), [0, 1, 9, 3], &[5, 0, 0, 0], &mut into);
+    let outcome = object::decode(&plan(&ty), [0, 1, 9, 3], &[5, 0, 0, 0], &mut into);
     assert_eq!((outcome, into.value()), (Ok(()), one(Value::Primitive(5))));
 }
 
@@ -151,7 +152,7 @@ fn a_sequence_keeps_its_memory_when_it_shrinks_and_grows_again() {
     let before = data(&into);
     for n in [1, 0, 3] {
         let body = encode(&ty, &Object::new(&ty, Flavour::Structs, &texts(n))).expect("encodes");
-        model::decode(&plan, ENCAPSULATION, &body, &mut into).expect("decodes");
+        object::decode(&plan, ENCAPSULATION, &body, &mut into).expect("decodes");
         assert_eq!((into.value(), data(&into)), (texts(n), before));
     }
 }

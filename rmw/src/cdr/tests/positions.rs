@@ -1,7 +1,9 @@
 //! Every run of three numbers after everything that can leave the wire position odd: where the compiler may join, and
 //! where it must not.
 
-use super::model::{encode, layout, reference, Count, Flavour, Object, Type, Value};
+use super::model::{layout, Count, Flavour, Type, Value};
+use super::object::{encode, Object};
+use super::reference::reference;
 use crate::cdr::{Extent, Field, Kind, Layout, Plan};
 
 const WIDTHS: [usize; 4] = [1, 2, 4, 8];

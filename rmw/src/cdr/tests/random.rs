@@ -2,7 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::model::{case, decode, encode, layout, reference, size, Flavour, Object, Type, Value, REQUESTED};
+use super::containers::REQUESTED;
+use super::model::{layout, Flavour, Type, Value};
+use super::object::{decode, encode, size, Object};
+use super::reference::reference;
+use super::strategy::case;
 use crate::cdr::{DecodeError, Plan, ENCAPSULATION};
 
 /// Bodies up to this length are cut and forged at every byte.
