@@ -13,10 +13,6 @@ use shoal_shm::sync::AtomicUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Entries between two sweeps that newcomers owe even within the interval of [`Registry::sweep`]: dead entries do not
-/// make the table grow while nobody else looks.
-const SWEEP_EVERY: u16 = 64;
-
 /// Where and as whom to join.
 #[derive(Clone, Debug)]
 pub struct JoinOptions {
@@ -91,12 +87,8 @@ impl Registry {
             parking: Parking::new(),
             hint: AtomicUsize::new(usize::from(index) * 16),
         };
-        if index > 0 && index % SWEEP_EVERY == 0 {
-            registry.sweep_now();
-        } else {
-            // The memory of the dead is given back although nobody here ever looks at the graph.
-            registry.sweep();
-        }
+        // Who comes looks for the dead, so that they do not pile up where nobody asks for the graph.
+        registry.sweep();
         Ok(Arc::new(registry))
     }
 
@@ -110,6 +102,7 @@ impl Registry {
         if self.is_forked() {
             return false;
         }
+        self.sweep();
         let mut left = self.left.write();
         if std::mem::replace(&mut *left, true) {
             return false;

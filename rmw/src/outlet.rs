@@ -204,7 +204,9 @@ impl Prepared<'_> {
             encapsulation: u32::from_le_bytes(self.sample.message.encapsulation()),
             aux: 0,
         };
-        writer.commit(arena, self.reserved, meta, self.inline, head, ring, hold)
+        let sequence = writer.commit(arena, self.reserved, meta, self.inline, head, ring, hold);
+        arena.tidy();
+        sequence
     }
 }
 

@@ -1,6 +1,7 @@
 //! Giving memory back to the file system, with hysteresis.
 
 use super::Arena;
+use std::time::Instant;
 
 /// Idle bytes that are never worth giving back.
 const KEEP: u64 = 1 << 20;
@@ -10,18 +11,25 @@ const KEEP: u64 = 1 << 20;
 pub(super) const THRIFT: u32 = 1 << 15;
 
 impl Arena {
-    /// Gives back when more is idle than is in use (and than [`KEEP`]), down to half of that: so a load that comes and
-    /// goes does not make a system call each time.
-    pub(super) fn give_back_with_hysteresis(&mut self) {
-        let most = self.pool.in_use().max(KEEP);
-        let idle = self.pool.idle();
-        if idle <= most {
-            self.patience = 0;
-        } else if idle > self.patience {
-            self.give_back(most / 2);
-            // Fragments smaller than a page cannot be given back: look again only when much more has come.
-            let left = self.pool.idle();
-            self.patience = if left > most { left + KEEP } else { 0 };
+    /// Gives back what was not needed lately: a second after the last look, whatever is idle beyond the most that was
+    /// in use since then (and beyond [`KEEP`]). A load that comes and goes, such as one large sample after the other,
+    /// makes no system call for it; memory that a burst left is given back when the owner next publishes after it.
+    /// Sooner only when idle memory piles up, as with samples that grow and fit into nothing that was freed.
+    ///
+    /// Cheap while little is idle: called after every commit.
+    pub fn tidy(&mut self) {
+        let most = self.peak.max(KEEP);
+        if self.pool.idle() <= most && self.peak == self.pool.in_use() || self.usable().is_err() {
+            return;
+        }
+        if self.looked.elapsed() >= self.grace {
+            self.looked = Instant::now();
+            self.peak = self.pool.in_use();
+            if self.pool.idle() > most {
+                self.give_back(most / 2);
+            }
+        } else if self.pool.idle() > most * 2 {
+            self.give_back(most);
         }
     }
 

@@ -65,8 +65,9 @@ pub struct Arena {
     next_number: u32,
     generation: u32,
     closed: bool,
-    /// Do not look for memory to give back while less than this is free: the last look found nothing.
-    patience: u64,
+    /// The most bytes in use since the last look for memory to give back.
+    peak: u64,
+    looked: Instant,
     /// Blocks that stragglers may still look at, and since when they are unused.
     leaving: VecDeque<(Instant, Block)>,
     grace: Duration,
@@ -96,7 +97,8 @@ impl Arena {
             next_number: 0,
             generation: fork_generation(),
             closed: false,
-            patience: 0,
+            peak: 0,
+            looked: Instant::now(),
             leaving: VecDeque::new(),
             grace: GRACE,
         }
@@ -111,20 +113,24 @@ impl Arena {
         self.usable()?;
         self.free_due();
         let rounded = rounded(len).ok_or(AllocError::TooLarge { asked: len as u64, most: MAX_SEGMENT })?;
-        if let Some(block) = self.take_free(rounded)? {
-            return Ok(block);
-        }
-        self.grow(rounded)?;
-        self.pool.take_whole(rounded).ok_or(AllocError::TooLarge { asked: len as u64, most: MAX_SEGMENT })
+        let block = match self.take_free(rounded)? {
+            Some(block) => Some(block),
+            None => {
+                self.grow_or_make_room(rounded)?;
+                self.pool.take_whole(rounded)
+            }
+        };
+        self.peak = self.peak.max(self.pool.in_use());
+        block.ok_or(AllocError::TooLarge { asked: len as u64, most: MAX_SEGMENT })
     }
 
-    /// Takes a block back. Memory beyond what is worth keeping goes back to the file system: see [`trim`](Self::trim).
+    /// Takes a block back. Memory beyond what is worth keeping goes back to the file system: see [`tidy`](Self::tidy).
     /// A block that is not in use is ignored (and a bug of the caller).
     pub fn free(&mut self, block: Block) {
         let known = self.pool.give(block);
         debug_assert!(known, "{block:?} is not in use");
-        if known && self.usable().is_ok() {
-            self.give_back_with_hysteresis();
+        if known {
+            self.tidy();
         }
     }
 
@@ -144,8 +150,7 @@ impl Arena {
     }
 
     /// Gives everything that is free back to the file system: unlinks segments wholly free (but for the first) and
-    /// punches the pages of the other free extents. Freeing does as much by itself when the free but reserved bytes
-    /// exceed both 1 MiB and the bytes in use.
+    /// punches the pages of the other free extents. [`tidy`](Self::tidy) does so by and by.
     pub fn trim(&mut self) {
         if self.usable().is_ok() {
             self.free_due();
@@ -228,6 +233,17 @@ impl Arena {
             self.pool.filled(block.segment, hole);
         }
         Ok(())
+    }
+
+    /// Where the file system is full, what is idle here, but in pieces, may be the room that is missing.
+    fn grow_or_make_room(&mut self, needed: u64) -> Result<(), AllocError> {
+        match self.grow(needed) {
+            Err(AllocError::NoSpace { .. }) if self.pool.idle() > 0 => {
+                self.give_back(0);
+                self.grow(needed)
+            }
+            grown => grown,
+        }
     }
 
     /// A further segment, as large as all the others together if there is room, else just large enough.
