@@ -331,22 +331,24 @@ impl Inlet {
     /// Reads one sample into the sink. `Ok(None)`: it was lapped, or its memory is not what it should be.
     fn read(&self, state: &mut State, index: usize, sequence: u64, sink: Sink<'_>) -> Result<Option<Result<Taken>>> {
         let source = state.sources[index];
-        state.sources[index].watermark = sequence;
         let registry = self.context.registry();
+        let hazard = hazard(registry)?;
+        state.sources[index].watermark = sequence;
         let Some(outlet) = registry.hot(source.slot.index) else { return Ok(None) };
         let views = views_of(&mut state.views, source.context_id);
-        let hazard = hazard(registry)?;
         let reach = state.views[views].reach(self.context.peers());
         let read =
             ring::read(&reach, outlet.ring(), source.context, sequence, &hazard, &mut state.buffer, |meta, body| {
+                // The slot may have changed hands since it was looked at: then this is somebody else's sample.
+                registry.slot_state(source.slot)?;
                 let encapsulation = meta.encapsulation.to_le_bytes();
-                (meta, sink(Incoming { encapsulation, ptr: body.ptr, len: body.len }))
+                Some((meta, sink(Incoming { encapsulation, ptr: body.ptr, len: body.len })))
             });
         state.views[views].tidy();
         match read {
-            Ok((meta, Ok(()))) => Ok(Some(Ok(self.taken(state, &source, sequence, meta)))),
-            Ok((_, Err(error))) => Ok(Some(Err(error))),
-            Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => Ok(None),
+            Ok(Some((meta, Ok(())))) => Ok(Some(Ok(self.taken(state, &source, sequence, meta)))),
+            Ok(Some((_, Err(error)))) => Ok(Some(Err(error))),
+            Ok(None) | Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => Ok(None),
         }
     }
 

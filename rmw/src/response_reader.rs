@@ -127,18 +127,24 @@ impl ResponseReader {
         let Some(hot) = context.registry().hot(service.slot.index) else { return Ok(None) };
         let reach = service.views.reach(context.peers());
         let Some(entry) = find_entry(&reach, hot.ring(), self.gid, &mut service.hint) else { return Ok(None) };
-        let owner = service.context;
+        let (slot, owner) = (service.slot, service.context);
         let read = ring::read(&reach, entry.ring(), owner, sequence, &hazard, &mut self.buffer, |meta, body| {
+            // The table may have grown, or the slot changed hands, since the entry was found: then this may be anything.
+            if !entry.is_current(hot.ring()) {
+                return None;
+            }
+            context.registry().slot_state(slot)?;
             let encapsulation = meta.encapsulation.to_le_bytes();
-            sink(Incoming { encapsulation, ptr: body.ptr, len: body.len }).map(|()| meta)
+            Some(sink(Incoming { encapsulation, ptr: body.ptr, len: body.len }).map(|()| meta))
         });
-        if read.is_err() && !entry.is_current(hot.ring()) {
-            // The table grew under the read: the next round finds the entry in the new one.
+        let read = read.ok().flatten();
+        if read.is_none() && !entry.is_current(hot.ring()) {
+            // The next round finds the entry in the new table.
             return Ok(None);
         }
         service.watermark = sequence;
         service.views.tidy();
-        Ok(read.ok())
+        Ok(read)
     }
 
     fn info(&mut self, meta: &SlotMeta) -> ServiceInfo {
