@@ -68,6 +68,7 @@ fn run() -> Result<(), String> {
     let workspace = manifest.parent().unwrap_or(&manifest);
     let out = PathBuf::from(var("OUT_DIR")?);
     let prefix = find_prefix(workspace)?;
+    tell_the_code(&prefix);
     select_libclang(workspace);
     generate(&prefix, &out)?;
     compile_bridge(&prefix)?;
@@ -107,6 +108,14 @@ fn has_rmw(prefix: &Path) -> bool {
 /// ROS installs headers as include/<pkg>/<pkg>/x.h; merged or old layouts have include/<pkg>/x.h.
 fn rmw_include(prefix: &Path) -> Option<PathBuf> {
     ["include/rmw", "include"].map(|d| prefix.join(d)).into_iter().find(|d| d.join("rmw/rmw.h").is_file())
+}
+
+/// `cfg(rmw_up_to_jazzy)`: the rmw of Jazzy is the last one that has localhost.h.
+fn tell_the_code(prefix: &Path) {
+    println!("cargo::rustc-check-cfg=cfg(rmw_up_to_jazzy)");
+    if rmw_include(prefix).is_some_and(|dir| dir.join("rmw/localhost.h").is_file()) {
+        println!("cargo::rustc-cfg=rmw_up_to_jazzy");
+    }
 }
 
 /// Bindgen loads libclang when it runs; take the one `cargo xtask ros` laid unless the user names another.

@@ -113,8 +113,8 @@ fn server_is_available(
     client: In<sys::rmw_client_t>,
     is_available: InOut<bool>,
 ) -> Result<(), Failure> {
-    node.handle()?;
-    let client = client.handle()?;
-    is_available.pointer()?;
+    node.handle().map_err(Failure::as_the_suite_asks)?;
+    let client = client.handle().map_err(Failure::as_the_suite_asks)?;
+    is_available.pointer().map_err(Failure::as_the_suite_asks)?;
     is_available.write(client.client.server_available()?)
 }
