@@ -39,6 +39,15 @@ impl Kind {
         }
     }
 
+    /// The kind at the other end of a topic; `None` for what has no events.
+    pub(crate) fn topic_peer(self) -> Option<Kind> {
+        match self {
+            Kind::Publisher => Some(Kind::Subscription),
+            Kind::Subscription => Some(Kind::Publisher),
+            Kind::Node | Kind::Service | Kind::Client => None,
+        }
+    }
+
     /// The kind whose `pending` and `draining` words say whether what this kind wrote is still unread. A client's
     /// requests are not kept for a service once the client is gone: nobody could answer them.
     pub(crate) fn lingers_for(self) -> Option<Kind> {

@@ -6,13 +6,14 @@
 //! whether it lives, and whoever notices that one does not takes that lock and cleans up.
 //!
 //! Modules: `presence` (into and out of the directory), `context` (a context's life), `slots` (claim to withdraw),
-//! `watch` (generations and doorbells), `find` (queries), `linger` (which closed outlets are still wanted), `reap`.
+//! `watch` (generations and doorbells), `interest` (doorbells of peers), `find` (queries), `linger` (which closed outlets are still wanted), `reap`.
 
 mod context;
 mod error;
 mod find;
 mod hash;
 mod ident;
+mod interest;
 mod layout;
 mod linger;
 mod presence;
@@ -26,6 +27,7 @@ pub use error::{ClaimError, JoinError};
 pub use find::{Detail, Found, Usage};
 pub use hash::{match_key, TopicHash};
 pub use ident::{gid, Kind, SlotId};
+pub use interest::Interest;
 pub use layout::{HotCell, SlotState};
 pub use qos::{qos_compatible, Durability, History, HotQos, Liveliness, PolicyKind, Qos, Reliability};
 pub use slots::Registration;

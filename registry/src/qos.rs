@@ -1,5 +1,7 @@
 //! Resolved QoS profiles and the request/offer rules (DDS 1.4, section 2.2.3) that decide whether two endpoints match.
 
+use crate::interest::Interest;
+
 /// Which samples a ring keeps.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default)]
 #[repr(u8)]
@@ -116,8 +118,12 @@ pub fn qos_compatible(offered: &Qos, requested: &Qos) -> Result<(), PolicyKind> 
     rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, policy)| Err(*policy))
 }
 
+/// Where the interest stands in the packed word.
+pub(crate) const INTEREST: u32 = 12;
+
 /// The part of a profile that stands in a hot cell: `{reliability:2, durability:2, history:2, liveliness:3,
-/// has_deadline:1, has_lifespan:1, has_lease:1, spare:20, depth:32}` from the low bit up.
+/// has_deadline:1, has_lifespan:1, has_lease:1, interest:3, spare:17, depth:32}` from the low bit up. The interest is no
+/// part of the profile: the owner sets it when it wants to be told of its peers ([`Interest`]).
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub struct HotQos(pub(crate) u64);
 
@@ -183,6 +189,11 @@ impl HotQos {
             liveliness: pick(self.0 >> 6 & 7, &kinds)?,
             ..Qos::default()
         })
+    }
+
+    /// What the endpoint wants to be woken for.
+    pub fn interest(self) -> Interest {
+        Interest(self.0 >> INTEREST & Interest::ALL)
     }
 
     /// Whether the detail slot names a finite deadline.

@@ -67,7 +67,7 @@ impl Registry {
     pub fn publish(&self, s: SlotId) {
         if let Some(word) = self.step(s, &[SlotState::Joining], SlotState::Live) {
             crash_point!("registry.publish.live");
-            self.announce_word(word);
+            self.announce_slot(s.index, word);
         }
     }
 
@@ -111,7 +111,7 @@ impl Registry {
     /// What follows → CLOSED. The stamp comes last: a closed slot without one has not been announced yet, and a reaper
     /// does it again.
     pub(crate) fn finish_closing(&self, index: u32, word: Word) {
-        self.announce_word(word);
+        self.announce_slot(index, word);
         crash_point!("registry.close.announced");
         if let Some(stamp) = self.closed_at(index) {
             stamp.store(self.graph_generation().max(1), Ordering::Relaxed);
@@ -121,7 +121,7 @@ impl Registry {
     /// What follows → DYING; may be repeated from the start.
     pub(crate) fn finish_dying(&self, index: u32, word: Word) {
         crash_point!("registry.withdraw.dying");
-        self.announce_word(word);
+        self.announce_slot(index, word);
         crash_point!("registry.withdraw.announced");
         self.set_word(index, Word::free(word.incarnation().wrapping_add(1)));
         self.hint.store(index as usize, Ordering::Relaxed);

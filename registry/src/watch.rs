@@ -65,13 +65,16 @@ impl Registry {
         self.map.header().graph_generation().fetch_add(1, Ordering::AcqRel);
         // ORDERING(registry.watch): generation, then fence, then bitmap; meets `watch_graph`. The same fence stands
         // between a joiner's entry and its look at the heads; it meets the fence of a publisher after its commit.
+        // ORDERING(registry.interest): generation, then fence, then the peers' wishes; meets the fence in `want`.
         fence(Ordering::SeqCst);
         self.ring_watchers();
     }
 
-    pub(crate) fn announce_word(&self, word: Word) {
+    /// Says that this slot entered or left the graph.
+    pub(crate) fn announce_slot(&self, index: u32, word: Word) {
         if let Some(kind) = word.kind() {
             self.announce(kind, word.topic());
+            self.ring_interested(index, word);
         }
     }
 

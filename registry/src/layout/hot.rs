@@ -1,7 +1,8 @@
 //! The hot cell: what peers of an endpoint touch for every sample. One cache line a slot.
 
+use crate::interest::Interest;
 use crate::layout::HOT_LEN;
-use crate::qos::HotQos;
+use crate::qos::{HotQos, INTEREST};
 use shoal_shm::sync::{AtomicU64, Ordering};
 
 const WORDS: usize = HOT_LEN / 8;
@@ -48,6 +49,11 @@ impl HotCell {
     /// The part of the QoS profile that every peer needs.
     pub fn qos(&self) -> HotQos {
         HotQos(self.0[5].load(Ordering::Relaxed))
+    }
+
+    /// Adds to what the owner wants to be woken for; only the owner does this.
+    pub(crate) fn want(&self, interest: Interest) {
+        self.0[5].fetch_or(interest.0 << INTEREST, Ordering::Relaxed);
     }
 
     /// Index of the owning context and number of the endpoint in it.
