@@ -20,6 +20,9 @@ use crate::message::{Incoming, Sink};
 use crate::outlet::hot_cell;
 use crate::peers::PeerViews;
 
+/// The newest samples of an outlet that a look at what came reads the times of.
+const ARRIVALS_LOOKED_AT: u64 = 64;
+
 /// A reader of the outlets of one topic.
 pub(crate) struct Inlet {
     context: Arc<Context>,
@@ -66,12 +69,24 @@ struct Source {
     context: u16,
     endpoint: u32,
     context_id: u64,
+    /// The watermark it began with.
+    start: u64,
     /// The last sequence that was read or given up.
     watermark: u64,
     /// Sequence and source time of the next sample, once looked up.
     next: Option<(u64, i64)>,
     /// Known, but never read: incompatible, own while own are ignored, or closed before this reader joined.
     muted: bool,
+}
+
+/// What came since somebody last asked, whether or not it was taken.
+pub(crate) struct Arrivals {
+    /// Source times in ns since 1970, sorted; not before the reader joined.
+    pub(crate) times: Vec<i64>,
+    /// No sample is missing in between.
+    pub(crate) complete: bool,
+    /// A matched outlet is in the graph.
+    pub(crate) any_outlet: bool,
 }
 
 /// A sample that was taken, without its body.
@@ -139,6 +154,10 @@ impl Inlet {
         self.context.retire_outlet(self.slot, memory);
     }
 
+    pub(crate) fn slot(&self) -> SlotId {
+        self.slot
+    }
+
     pub(crate) fn channel(&self) -> Channel {
         self.channel
     }
@@ -177,16 +196,52 @@ impl Inlet {
         outcome
     }
 
+    /// Looks at what came, without taking anything; `heads` is what the last call saw.
+    pub(crate) fn arrivals(&self, heads: &mut Vec<(SlotId, u64)>) -> Arrivals {
+        let registry = self.context.registry();
+        let mut arrivals = Arrivals { times: Vec::new(), complete: true, any_outlet: false };
+        if !self.context.is_usable() {
+            return arrivals;
+        }
+        let state = &mut *self.state.lock();
+        self.scan_if_moved(state);
+        let mut now = Vec::with_capacity(state.sources.len());
+        for source in state.sources.iter().filter(|source| !source.muted) {
+            let Some(head) = self.head(source) else { continue };
+            arrivals.any_outlet |= registry.slot_state(source.slot) == Some(SlotState::Live);
+            let seen = heads.iter().find(|(slot, _)| *slot == source.slot).map_or(source.start, |(_, head)| *head);
+            let first = (seen + 1).max(head.saturating_sub(ARRIVALS_LOOKED_AT - 1));
+            arrivals.complete &= first == seen + 1;
+            let views = views_of(&mut state.views, source.context_id);
+            let reach = state.views[views].reach(self.context.peers());
+            for sequence in first..=head {
+                let meta = registry
+                    .hot(source.slot.index)
+                    .and_then(|outlet| ring::read_meta(&reach, outlet.ring(), sequence));
+                arrivals.complete &= meta.is_some();
+                arrivals.times.extend(meta.map(|meta| meta.source_timestamp.max(self.joined_at)));
+            }
+            now.push((source.slot, head));
+        }
+        *heads = now;
+        arrivals.times.sort_unstable();
+        arrivals
+    }
+
+    fn scan_if_moved(&self, state: &mut State) {
+        let generation = self.context.registry().outlets_generation(self.channel.topic).load(Ordering::Acquire);
+        if generation != state.generation {
+            self.scan(state, false);
+        }
+    }
+
     /// Moves what was marked into the active classes, and learns of outlets that are new.
     fn poll(&self, state: &mut State, hot: &HotCell) {
         if hot.pending().load(Ordering::Relaxed) == 0 {
             return;
         }
         state.active |= drain::take_pending(hot.pending(), hot.draining());
-        let generation = self.context.registry().outlets_generation(self.channel.topic).load(Ordering::Acquire);
-        if generation != state.generation {
-            self.scan(state, false);
-        }
+        self.scan_if_moved(state);
     }
 
     /// Looks up the topic's outlets. At the join they start where history says; those found later start at their
@@ -219,7 +274,7 @@ impl Inlet {
             || (joining && closed)
             || !offer_is_enough(registry, found.slot, found.hot, &self.qos);
         let watermark = if joining { self.start(found.hot) } else { 0 };
-        Source { slot: found.slot, context, endpoint, context_id, watermark, next: None, muted }
+        Source { slot: found.slot, context, endpoint, context_id, start: watermark, watermark, next: None, muted }
     }
 
     /// Where a joiner starts on an outlet that was there before it.

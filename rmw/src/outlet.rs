@@ -71,6 +71,10 @@ impl Outlet {
         &self.context
     }
 
+    pub(crate) fn slot(&self) -> SlotId {
+        self.slot
+    }
+
     pub(crate) fn channel(&self) -> Channel {
         self.channel
     }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use shoal_registry::{gid, Durability, Kind, Qos};
+use shoal_registry::{gid, Durability, Kind, Qos, Registry};
 
 use crate::endpoint::{enter, Entry};
 use crate::error::Result;
+use crate::events::{Endpoint, Offered, PeerEvents};
 use crate::graph;
 use crate::matching::kept;
 use crate::message::{Outgoing, TypeInfo};
@@ -16,6 +17,8 @@ use crate::outlet::{Outlet, OutletPlan};
 pub struct Publisher {
     outlet: Outlet,
     gid: [u8; 16],
+    peers: PeerEvents,
+    offered: Offered,
     // Keeps the node in the graph for as long as its publisher is.
     _node: Arc<Node>,
 }
@@ -39,7 +42,8 @@ impl Publisher {
             fixed_size: ty.fixed_size,
         };
         let gid = gid(context.registry().context_id(), Kind::Publisher, entered.endpoint);
-        Ok(Arc::new(Self { outlet: Outlet::new(context, plan), gid, _node: node.clone() }))
+        let (peers, offered) = (PeerEvents::new(topic), Offered::new(&plan.qos));
+        Ok(Arc::new(Self { outlet: Outlet::new(context, plan), gid, peers, offered, _node: node.clone() }))
     }
 
     /// Sends one sample to every matched subscription. The result is its sequence number, from 1.
@@ -47,12 +51,39 @@ impl Publisher {
     /// # Errors
     /// The message cannot be serialized, or there is no shared memory for it; nothing was sent then.
     pub fn publish(&self, message: &dyn Outgoing) -> Result<u64> {
-        self.outlet.send(message)
+        let sequence = self.outlet.send(message)?;
+        if self.offered.published() {
+            // Whoever waits for this publisher's deadline sleeps without an alarm until now.
+            self.registry().doorbell().ring();
+        }
+        Ok(sequence)
     }
 
     /// The publisher's identity, unique in the domain.
     pub fn gid(&self) -> [u8; 16] {
         self.gid
+    }
+
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        self.outlet.context().registry()
+    }
+
+    pub(crate) fn endpoint(&self) -> Endpoint<'_> {
+        Endpoint {
+            registry: self.registry(),
+            slot: self.outlet.slot(),
+            channel: self.outlet.channel(),
+            qos: self.outlet.qos(),
+            kind: Kind::Publisher,
+        }
+    }
+
+    pub(crate) fn peers(&self) -> &PeerEvents {
+        &self.peers
+    }
+
+    pub(crate) fn offered(&self) -> &Offered {
+        &self.offered
     }
 
     /// The profile in use.

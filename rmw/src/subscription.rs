@@ -6,6 +6,7 @@ use shoal_registry::{gid, Kind, Qos, Registry};
 
 use crate::endpoint::{enter, Entry, FLAG_IGNORE_LOCAL};
 use crate::error::Result;
+use crate::events::{Endpoint, PeerEvents, Requested};
 use crate::graph;
 use crate::inlet::{Inlet, InletPlan};
 use crate::matching::kept;
@@ -23,6 +24,8 @@ pub struct SubscriptionOptions {
 pub struct Subscription {
     inlet: Inlet,
     gid: [u8; 16],
+    peers: PeerEvents,
+    requested: Requested,
     // Keeps the node in the graph for as long as its subscription is.
     _node: Arc<Node>,
 }
@@ -55,7 +58,8 @@ impl Subscription {
         let inlet = Inlet::join(context, plan)?;
         context.registry().publish(entered.slot);
         let gid = gid(context.registry().context_id(), Kind::Subscription, entered.endpoint);
-        Ok(Arc::new(Self { inlet, gid, _node: node.clone() }))
+        let (peers, requested) = (PeerEvents::new(topic), Requested::new(inlet.qos()));
+        Ok(Arc::new(Self { inlet, gid, peers, requested, _node: node.clone() }))
     }
 
     /// Takes the oldest unread sample; `Ok(None)` when there is none.
@@ -86,6 +90,28 @@ impl Subscription {
 
     pub(crate) fn registry(&self) -> &Arc<Registry> {
         self.inlet.context().registry()
+    }
+
+    pub(crate) fn endpoint(&self) -> Endpoint<'_> {
+        Endpoint {
+            registry: self.registry(),
+            slot: self.inlet.slot(),
+            channel: self.inlet.channel(),
+            qos: self.inlet.qos(),
+            kind: Kind::Subscription,
+        }
+    }
+
+    pub(crate) fn inlet(&self) -> &Inlet {
+        &self.inlet
+    }
+
+    pub(crate) fn peers(&self) -> &PeerEvents {
+        &self.peers
+    }
+
+    pub(crate) fn requested(&self) -> &Requested {
+        &self.requested
     }
 
     /// The profile in use.

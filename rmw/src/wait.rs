@@ -16,6 +16,7 @@ use shoal_shm::sync::{fence, Ordering};
 use crate::client::Client;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::events::Event;
 use crate::guard_condition::GuardCondition;
 use crate::service::Service;
 use crate::subscription::Subscription;
@@ -34,6 +35,8 @@ pub enum Waitable<'a> {
     Client(&'a Client),
     /// The condition is set. It is cleared when the wait reports it.
     Guard(&'a GuardCondition),
+    /// Something happened that was not taken yet.
+    Event(Event<'a>),
 }
 
 /// How a wait ended.
@@ -52,6 +55,7 @@ impl Waitable<'_> {
             Waitable::Service(service) => service.has_data(),
             Waitable::Client(client) => client.has_data(),
             Waitable::Guard(guard) => guard.is_set(),
+            Waitable::Event(event) => event.is_ready(),
         }
     }
 
@@ -68,11 +72,28 @@ impl Waitable<'_> {
             Waitable::Service(service) => service.registry(),
             Waitable::Client(client) => client.registry(),
             Waitable::Guard(guard) => guard.registry(),
+            Waitable::Event(event) => event.registry(),
         }
     }
 
     fn is_graph(&self) -> bool {
         matches!(self, Waitable::Guard(guard) if guard.is_graph())
+    }
+
+    /// Whether it depends on processes that may be killed: those cannot ring.
+    fn needs_the_living(&self) -> bool {
+        match self {
+            Waitable::Event(event) => event.depends_on_the_living(),
+            other => other.is_graph(),
+        }
+    }
+
+    /// When it may become ready without anybody ringing, in ns of CLOCK_MONOTONIC.
+    fn next_moment(&self) -> Option<u64> {
+        match self {
+            Waitable::Event(event) => event.next_moment(),
+            _ => None,
+        }
     }
 }
 
@@ -101,8 +122,9 @@ pub fn wait(
     if graph {
         watched.iter().for_each(|registry| registry.watch_graph());
     }
+    let look_for_the_dead = items.iter().any(Waitable::needs_the_living);
     loop {
-        if graph {
+        if look_for_the_dead {
             watched.iter().for_each(|registry| registry.sweep());
         }
         if look(items, ready) {
@@ -111,7 +133,7 @@ pub fn wait(
         if end.is_some_and(|end| end <= Instant::now()) {
             return Ok(WaitOutcome::TimedOut);
         }
-        sleep(&watched, items, nearest(end, graph));
+        sleep(&watched, items, end, look_for_the_dead);
     }
 }
 
@@ -137,24 +159,23 @@ fn look(items: &[Waitable<'_>], ready: &mut [bool]) -> bool {
     any
 }
 
-fn nearest(end: Option<Instant>, graph: bool) -> Option<Deadline> {
-    let look_again = graph.then(|| Instant::now() + LOOK_FOR_THE_DEAD);
-    let nearest = match (end, look_again) {
-        (Some(end), Some(again)) => Some(end.min(again)),
-        (end, again) => end.or(again),
-    };
-    nearest.map(|moment| Deadline::after(moment.saturating_duration_since(Instant::now())))
+/// The nearest of the end, the next look for the dead, and what the items expect.
+fn nearest(end: Option<Instant>, look_for_the_dead: bool, items: &[Waitable<'_>]) -> Option<Deadline> {
+    let look_again = look_for_the_dead.then(|| Deadline::after(LOOK_FOR_THE_DEAD));
+    let end = end.map(|end| Deadline::after(end.saturating_duration_since(Instant::now())));
+    let expected = items.iter().filter_map(Waitable::next_moment).min().map(Deadline::at);
+    [look_again, end, expected].into_iter().flatten().min()
 }
 
 /// Parks until a doorbell rings, unless something is ready by then.
-fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], deadline: Option<Deadline>) {
+fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], end: Option<Instant>, look_for_the_dead: bool) {
     let parked: Vec<Parked<'_>> = watched.iter().map(|registry| registry.park()).collect();
     // ORDERING(park.ring): the parked bit is out before this last look; meets the fence of whoever rings
     // (Readers::announce, Responses::send, GuardCondition::trigger).
     fence(Ordering::SeqCst);
     if !items.iter().any(Waitable::is_ready) {
         let words: Vec<_> = parked.iter().map(Parked::word).collect();
-        // However it ends, the caller looks again.
-        let _ = wait_any(&words, deadline);
+        // After the look, which brings up to date what the items expect. However it ends, the caller looks again.
+        let _ = wait_any(&words, nearest(end, look_for_the_dead, items));
     }
 }

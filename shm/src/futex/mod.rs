@@ -23,6 +23,11 @@ impl Deadline {
         Deadline(now_nanos().saturating_add(nanos).min(i64::MAX as u64))
     }
 
+    /// The moment that CLOCK_MONOTONIC shows as `nanos`.
+    pub fn at(nanos: u64) -> Deadline {
+        Deadline(nanos.min(i64::MAX as u64))
+    }
+
     /// The moment as nanoseconds of CLOCK_MONOTONIC.
     pub fn nanos(self) -> u64 {
         self.0

@@ -1,0 +1,184 @@
+//! Who matches and who does not: each peer is counted once, when it is first seen in the graph.
+
+use parking_lot::Mutex;
+use shoal_registry::{qos_compatible, Found, Interest, Kind, PolicyKind, Qos, SlotId, SlotState};
+use shoal_shm::sync::{AtomicU64, Ordering};
+
+use super::count::Count;
+use super::{Endpoint, EventKind, MatchedStatus, Status};
+
+/// No generation: nobody has looked yet.
+const NEVER: u64 = u64::MAX;
+
+/// An endpoint's peers as of a generation of its topic, and what was counted about them.
+pub(crate) struct PeerEvents {
+    topic: Box<str>,
+    seen: AtomicU64,
+    watched: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By slot.
+    peers: Vec<Peer>,
+    ever: Count,
+    current: u64,
+    current_taken: u64,
+    /// Peers that came, and peers that went.
+    moves: Count,
+    qos: Count,
+    policy: Option<PolicyKind>,
+    types: Count,
+}
+
+#[derive(Clone, Copy)]
+struct Peer {
+    slot: SlotId,
+    relation: Relation,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Relation {
+    Matched,
+    Mismatch(PolicyKind),
+    OtherType,
+    /// Of another topic with the same hash.
+    Stranger,
+}
+
+impl PeerEvents {
+    pub(crate) fn new(topic: &str) -> Self {
+        Self {
+            topic: topic.into(),
+            seen: AtomicU64::new(NEVER),
+            watched: AtomicU64::new(0),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    /// Makes peers ring for this kind of event, and looks who is there.
+    pub(super) fn watch(&self, endpoint: &Endpoint<'_>, kind: EventKind) {
+        let (interest, bit) = match kind {
+            EventKind::Matched => (Interest::MATCHED, 1),
+            EventKind::IncompatibleQos => (Interest::INCOMPATIBLE_QOS, 2),
+            EventKind::IncompatibleType => (Interest::INCOMPATIBLE_TYPE, 4),
+            EventKind::DeadlineMissed => return,
+        };
+        if self.watched.load(Ordering::Relaxed) & bit == 0 {
+            endpoint.registry.want(endpoint.slot, interest);
+            self.watched.fetch_or(bit, Ordering::Relaxed);
+            self.refresh(endpoint);
+        }
+    }
+
+    pub(super) fn counts(&self, endpoint: &Endpoint<'_>, kind: EventKind) -> (u64, u64) {
+        self.refresh(endpoint);
+        let state = self.state.lock();
+        match kind {
+            EventKind::IncompatibleQos => state.qos.counts(),
+            EventKind::IncompatibleType => state.types.counts(),
+            _ => state.moves.counts(),
+        }
+    }
+
+    pub(super) fn take(&self, endpoint: &Endpoint<'_>, kind: EventKind) -> Status {
+        self.refresh(endpoint);
+        let state = &mut *self.state.lock();
+        match kind {
+            EventKind::IncompatibleQos => Status::IncompatibleQos(state.qos.take(), state.policy),
+            EventKind::IncompatibleType => Status::Counted(state.types.take()),
+            _ => Status::Matched(state.take_matched()),
+        }
+    }
+
+    /// Looks again where the topic has changed since the last look.
+    fn refresh(&self, endpoint: &Endpoint<'_>) {
+        let generation = match endpoint.kind {
+            Kind::Publisher => endpoint.registry.inlets_generation(endpoint.channel.topic),
+            _ => endpoint.registry.outlets_generation(endpoint.channel.topic),
+        };
+        // ORDERING(registry.generation): read before the scan, so that a change during it is looked at again.
+        let now = generation.load(Ordering::Acquire);
+        if self.seen.load(Ordering::Relaxed) != now && !endpoint.registry.is_forked() {
+            self.scan(endpoint);
+            self.seen.store(now, Ordering::Relaxed);
+        }
+    }
+
+    #[cold]
+    fn scan(&self, endpoint: &Endpoint<'_>) {
+        let state = &mut *self.state.lock();
+        let known = std::mem::take(&mut state.peers);
+        let peers = match endpoint.kind {
+            Kind::Publisher => Kind::Subscription,
+            _ => Kind::Publisher,
+        };
+        endpoint.registry.for_each_matching(&[peers], endpoint.channel.topic, 0, &mut |found| {
+            if found.state != SlotState::Live {
+                return;
+            }
+            match find(&known, found.slot) {
+                Some(peer) => state.peers.push(peer),
+                // One that cannot be read is going: that moves the generation.
+                None => state.came(found.slot, self.relation(endpoint, &found)),
+            }
+        });
+        for peer in known.iter().filter(|peer| peer.relation == Relation::Matched) {
+            if find(&state.peers, peer.slot).is_none() {
+                state.current -= 1;
+                state.moves.add(1);
+            }
+        }
+    }
+
+    fn relation(&self, endpoint: &Endpoint<'_>, found: &Found<'_>) -> Option<Relation> {
+        let detail = || endpoint.registry.detail(found.slot);
+        if found.hot.match_key() != endpoint.channel.match_key {
+            let other = detail()?;
+            return Some(if *other.name == *self.topic { Relation::OtherType } else { Relation::Stranger });
+        }
+        let peer: Qos = match found.hot.qos().whole() {
+            Some(qos) => qos,
+            None => detail()?.qos,
+        };
+        let verdict = match endpoint.kind {
+            Kind::Publisher => qos_compatible(endpoint.qos, &peer),
+            _ => qos_compatible(&peer, endpoint.qos),
+        };
+        Some(verdict.map_or_else(Relation::Mismatch, |()| Relation::Matched))
+    }
+}
+
+impl State {
+    fn came(&mut self, slot: SlotId, relation: Option<Relation>) {
+        let Some(relation) = relation else { return };
+        match relation {
+            Relation::Matched => {
+                self.ever.add(1);
+                self.moves.add(1);
+                self.current += 1;
+            }
+            Relation::Mismatch(policy) => {
+                self.qos.add(1);
+                self.policy = Some(policy);
+            }
+            Relation::OtherType => self.types.add(1),
+            Relation::Stranger => {}
+        }
+        self.peers.push(Peer { slot, relation });
+    }
+
+    fn take_matched(&mut self) -> MatchedStatus {
+        self.moves.take();
+        let before = std::mem::replace(&mut self.current_taken, self.current);
+        let current_change = self.current as i64 - before as i64;
+        MatchedStatus { ever: self.ever.take(), current: self.current, current_change }
+    }
+}
+
+/// The directory is scanned in the order of its slots, so the list is sorted by index.
+fn find(peers: &[Peer], slot: SlotId) -> Option<Peer> {
+    let at = peers.binary_search_by_key(&slot.index, |peer| peer.slot.index).ok()?;
+    peers.get(at).copied().filter(|peer| peer.slot == slot)
+}
