@@ -215,9 +215,8 @@ impl Inlet {
             let views = views_of(&mut state.views, source.context_id);
             let reach = state.views[views].reach(self.context.peers());
             for sequence in first..=head {
-                let meta = registry
-                    .hot(source.slot.index)
-                    .and_then(|outlet| ring::read_meta(&reach, outlet.ring(), sequence));
+                let meta =
+                    registry.hot(source.slot.index).and_then(|outlet| ring::read_meta(&reach, outlet.ring(), sequence));
                 arrivals.complete &= meta.is_some();
                 arrivals.times.extend(meta.map(|meta| meta.source_timestamp.max(self.joined_at)));
             }

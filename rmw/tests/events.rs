@@ -1,0 +1,230 @@
+//! QoS events: counted once for each peer, whatever came first, and seen by a wait that sleeps.
+
+mod common;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use common::*;
+use shoal_rmw::{
+    wait, Context, Event, EventKind, Liveliness, MatchedStatus, PolicyKind, Publisher, Qos, Reliability, Status,
+    Subscription, SubscriptionOptions, Totals, TypeInfo, WaitOutcome, Waitable,
+};
+
+/// How long a waiter may sleep before the test calls the wake-up lost.
+const LOST: Duration = Duration::from_secs(20);
+const MS: i64 = 1_000_000;
+
+fn wait_for(context: &Arc<Context>, event: Event<'_>, timeout: Duration) -> WaitOutcome {
+    wait(context, &[Waitable::Event(event)], &mut [false], Some(timeout)).expect("waiting works")
+}
+
+fn is_ready(context: &Arc<Context>, event: Event<'_>) -> bool {
+    wait_for(context, event, Duration::ZERO) == WaitOutcome::Ready
+}
+
+/// Runs `cause` in another thread while this one sleeps until the event is ready.
+fn woken_by<R: Send>(context: &Arc<Context>, event: Event<'_>, cause: impl FnOnce() -> R + Send) -> R {
+    assert!(!is_ready(context, event), "nothing happened yet");
+    std::thread::scope(|scope| {
+        let caused = scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            cause()
+        });
+        let start = Instant::now();
+        assert_eq!(wait_for(context, event, LOST), WaitOutcome::Ready);
+        assert!(start.elapsed() < LOST / 2, "woken by the event, not by the clock");
+        caused.join().expect("the cause ran")
+    })
+}
+
+fn totals(total: u64, change: u64) -> Totals {
+    Totals { total, change }
+}
+
+fn matched(ever: (u64, u64), current: (u64, i64)) -> Status {
+    Status::Matched(MatchedStatus { ever: totals(ever.0, ever.1), current: current.0, current_change: current.1 })
+}
+
+fn other_type(node: &Arc<shoal_rmw::Node>, topic: &str) -> Arc<Publisher> {
+    let ty = TypeInfo { name: "test/msg/Other".into(), hash: (1, [8; 32]), fixed_size: None, loanable_size: None };
+    Publisher::new(node, topic, ty, Qos::default()).expect("a publisher of another type")
+}
+
+fn best_effort() -> Qos {
+    Qos { reliability: Reliability::BestEffort, ..Qos::default() }
+}
+
+#[test]
+fn matches_are_counted_on_both_sides_as_peers_come_and_go() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let (near, far) = (node(&a, "near"), node(&b, "far"));
+    let publisher = publisher(&near, "/t", Qos::default());
+    let event = publisher.event(EventKind::Matched);
+    assert_eq!(event.take().unwrap(), matched((0, 0), (0, 0)), "a take before anything happened gives zeros");
+    let one = woken_by(&a, event, || subscription(&far, "/t", Qos::default()));
+    assert_eq!(event.pending_count(), 1);
+    assert_eq!(event.take().unwrap(), matched((1, 1), (1, 1)));
+    assert!(!is_ready(&a, event), "a taken event is not ready again");
+    let two = woken_by(&a, event, || subscription(&far, "/t", Qos::default()));
+    woken_by_drop(&a, event, one);
+    assert_eq!(event.take().unwrap(), matched((2, 1), (1, 0)), "ready although the number is the same");
+    woken_by_drop(&a, event, two);
+    assert_eq!(event.take().unwrap(), matched((2, 0), (0, -1)));
+
+    let reader = subscription(&far, "/t", Qos::default());
+    let event = reader.event(EventKind::Matched);
+    assert_eq!(event.take().unwrap(), matched((1, 1), (1, 1)), "a publisher that was there first counts");
+    woken_by_drop(&b, event, publisher);
+    assert_eq!(event.take().unwrap(), matched((1, 0), (0, -1)));
+    b.shutdown().unwrap();
+}
+
+fn woken_by_drop<T: Send>(context: &Arc<Context>, event: Event<'_>, entity: T) {
+    if event.is_ready() {
+        drop(entity);
+    } else {
+        woken_by(context, event, || drop(entity));
+    }
+}
+
+#[test]
+fn each_incompatible_peer_counts_once_and_names_its_policy() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let (near, far) = (node(&a, "near"), node(&b, "far"));
+    let reader = subscription(&near, "/t", Qos::default());
+    let requested = reader.event(EventKind::IncompatibleQos);
+    let writer = woken_by(&a, requested, || publisher(&far, "/t", best_effort()));
+    let reliability = Some(PolicyKind::Reliability);
+    assert_eq!(requested.take().unwrap(), Status::IncompatibleQos(totals(1, 1), reliability));
+    let offered = writer.event(EventKind::IncompatibleQos);
+    assert_eq!(offered.take().unwrap(), Status::IncompatibleQos(totals(1, 1), reliability), "it was there first");
+    let manual = Qos { liveliness: Liveliness::ManualByTopic, ..best_effort() };
+    let _second = woken_by(&b, offered, || subscription(&near, "/t", manual));
+    assert_eq!(offered.take().unwrap(), Status::IncompatibleQos(totals(2, 1), Some(PolicyKind::Liveliness)));
+    let compatible = publisher(&far, "/t", Qos::default());
+    drop((writer, compatible));
+    assert!(!is_ready(&a, requested), "compatible peers, and peers that go, are no mismatch");
+    assert_eq!(requested.take().unwrap(), Status::IncompatibleQos(totals(1, 0), reliability));
+}
+
+#[test]
+fn durations_that_do_not_fit_are_told_by_policy() {
+    let context = context(domain());
+    let node = node(&context, "n");
+    let cases = [
+        (
+            Qos { deadline: 2_000 * MS, ..Qos::default() },
+            Qos { deadline: 1_000 * MS, ..Qos::default() },
+            PolicyKind::Deadline,
+        ),
+        (
+            Qos { lease: 2_000 * MS, ..Qos::default() },
+            Qos { lease: 1_000 * MS, ..Qos::default() },
+            PolicyKind::LivelinessLeaseDuration,
+        ),
+    ];
+    for (offered, requested, policy) in cases {
+        let reader = subscription(&node, "/t", requested);
+        let event = reader.event(EventKind::IncompatibleQos);
+        let _writer = woken_by(&context, event, || publisher(&node, "/t", offered));
+        assert_eq!(event.take().unwrap(), Status::IncompatibleQos(totals(1, 1), Some(policy)));
+    }
+}
+
+#[test]
+fn another_type_on_the_topic_is_told_to_both_sides() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let (near, far) = (node(&a, "near"), node(&b, "far"));
+    let reader = subscription(&near, "/t", Qos::default());
+    let event = reader.event(EventKind::IncompatibleType);
+    let writer = woken_by(&a, event, || other_type(&far, "/t"));
+    assert_eq!(event.take().unwrap(), Status::Counted(totals(1, 1)));
+    let theirs = writer.event(EventKind::IncompatibleType);
+    assert_eq!(theirs.take().unwrap(), Status::Counted(totals(1, 1)));
+    let _elsewhere = other_type(&far, "/u");
+    assert_eq!(event.take().unwrap(), Status::Counted(totals(1, 0)));
+    assert_eq!(reader.event(EventKind::IncompatibleQos).take().unwrap(), Status::IncompatibleQos(totals(0, 0), None));
+}
+
+#[test]
+fn requested_deadlines_are_missed_only_after_a_sample() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let (near, far) = (node(&a, "near"), node(&b, "far"));
+    let deadline = Qos { deadline: 40 * MS, ..Qos::default() };
+    let reader = subscription(&near, "/t", deadline);
+    let event = reader.event(EventKind::DeadlineMissed);
+    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), WaitOutcome::TimedOut, "no publisher");
+    let writer = publisher(&far, "/t", deadline);
+    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), WaitOutcome::TimedOut, "no sample");
+    send(&writer, *b"x");
+    let start = Instant::now();
+    let mut seen = 0;
+    while seen < 5 {
+        assert_eq!(wait_for(&a, event, LOST), WaitOutcome::Ready);
+        let Status::Counted(now) = event.take().unwrap() else { panic!("a count") };
+        assert!(now.change >= 1 && now.total == seen + now.change, "{now:?} after {seen}");
+        seen = now.total;
+    }
+    let elapsed = start.elapsed().as_millis() as u64;
+    assert!(elapsed >= (seen - 1) * 40, "{seen} periods in {elapsed} ms");
+    assert_eq!(take_all(&reader), [b"x"], "the event took no sample");
+    drop(writer);
+    event.take().unwrap();
+    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), WaitOutcome::TimedOut, "nobody is left to miss it");
+}
+
+#[test]
+fn samples_in_time_miss_no_deadline_however_late_one_looks() {
+    const DEADLINE: Duration = Duration::from_millis(400);
+    let context = context(domain());
+    let node = node(&context, "n");
+    let deadline = Qos { deadline: DEADLINE.as_nanos() as i64, ..Qos::default() };
+    // A machine may be too busy to send in time; then that round says nothing.
+    loop {
+        let (reader, writer) = (subscription(&node, "/t", deadline), publisher(&node, "/t", deadline));
+        let (requested, offered) = (reader.event(EventKind::DeadlineMissed), writer.event(EventKind::DeadlineMissed));
+        let mut longest = Duration::ZERO;
+        for _ in 0..8 {
+            let start = Instant::now();
+            send(&writer, *b"x");
+            std::thread::sleep(Duration::from_millis(100));
+            longest = longest.max(start.elapsed());
+        }
+        let counts = [offered.take().unwrap(), requested.take().unwrap()];
+        if longest < DEADLINE / 2 {
+            assert_eq!(counts, [Status::Counted(totals(0, 0)); 2]);
+            return;
+        }
+    }
+}
+
+#[test]
+fn offered_deadlines_count_from_the_first_sample_and_wake_a_sleeper() {
+    let context = context(domain());
+    let node = node(&context, "n");
+    let writer = publisher(&node, "/t", Qos { deadline: 40 * MS, ..Qos::default() });
+    let event = writer.event(EventKind::DeadlineMissed);
+    assert_eq!(wait_for(&context, event, Duration::from_millis(150)), WaitOutcome::TimedOut, "no sample");
+    woken_by(&context, event, || send(&writer, *b"x"));
+    let Status::Counted(first) = event.take().unwrap() else { panic!("a count") };
+    assert!(first.total >= 1 && first.change == first.total);
+    let endless = publisher(&node, "/u", Qos::default());
+    send(&endless, *b"x");
+    assert_eq!(endless.event(EventKind::DeadlineMissed).next_moment(), None, "no deadline, no alarm");
+}
+
+#[test]
+fn events_end_with_their_context_without_harm() {
+    let context = context(domain());
+    let node = node(&context, "n");
+    let reader: Arc<Subscription> =
+        Subscription::new(&node, "/t", bytes_type(), Qos::default(), SubscriptionOptions::default()).unwrap();
+    context.shutdown().unwrap();
+    let event = reader.event(EventKind::Matched);
+    assert_eq!(event.take().unwrap(), matched((0, 0), (0, 0)));
+}
