@@ -67,12 +67,10 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
     let (mut taken, mut loan) = (false, null_mut::<c_void>());
     let (taken, loan) = (&raw mut taken, &raw mut loan);
     let (p, s) = (h.publisher, h.subscription);
-    let mut event = sys::rmw_event_t {
-        // SAFETY: returns a string literal.
-        implementation_identifier: unsafe { sys::rmw_get_implementation_identifier() },
-        data: null_mut(),
-        event_type: 0,
-    };
+    // SAFETY: a struct by value, and a subscription that outlives the event.
+    let mut event = unsafe { sys::rmw_get_zero_initialized_event() };
+    let made = unsafe { sys::rmw_subscription_event_init(&mut event, s, sys::RMW_EVENT_SUBSCRIPTION_MATCHED) };
+    assert_eq!(made, sys::RMW_RET_OK, "{}", take_error());
     let event = &raw mut event;
     // SAFETY: handles of ours; `room` is larger than any struct of the headers that a call might write to.
     unsafe {
@@ -96,7 +94,6 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
                 sys::rmw_init_subscription_allocation(string_type(), out.cast(), out.cast())
             }
             "rmw_publish_loaned_message" => sys::rmw_publish_loaned_message(p, out, null_mut()),
-            "rmw_publisher_event_init" => sys::rmw_publisher_event_init(out.cast(), p, 0),
             "rmw_publisher_get_network_flow_endpoints" => {
                 sys::rmw_publisher_get_network_flow_endpoints(p, memory, out.cast())
             }
@@ -106,7 +103,6 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
             "rmw_service_set_on_new_request_callback" => {
                 sys::rmw_service_set_on_new_request_callback(h.service, Some(callback), out)
             }
-            "rmw_subscription_event_init" => sys::rmw_subscription_event_init(out.cast(), s, 0),
             "rmw_subscription_get_content_filter" => sys::rmw_subscription_get_content_filter(s, memory, out.cast()),
             "rmw_subscription_get_network_flow_endpoints" => {
                 sys::rmw_subscription_get_network_flow_endpoints(s, memory, out.cast())
@@ -119,7 +115,6 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
             "rmw_take_dynamic_message_with_info" => {
                 sys::rmw_take_dynamic_message_with_info(s, out.cast(), taken, out.cast(), null_mut())
             }
-            "rmw_take_event" => sys::rmw_take_event(event, out, taken),
             "rmw_take_loaned_message" => sys::rmw_take_loaned_message(s, loan, taken, null_mut()),
             "rmw_take_loaned_message_with_info" => {
                 sys::rmw_take_loaned_message_with_info(s, loan, taken, out.cast(), null_mut())

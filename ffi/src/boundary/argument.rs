@@ -110,6 +110,11 @@ impl<'call, T> InOut<'call, T> {
         NonNull::new(self.pointer).map(NonNull::as_ptr).ok_or_else(|| is_null(self.name))
     }
 
+    /// The same argument as a pointer to another type.
+    pub fn cast<U>(self) -> InOut<'call, U> {
+        InOut { pointer: self.pointer.cast(), name: self.name, call: PhantomData }
+    }
+
     /// A copy of what it points to.
     pub fn read(&self) -> Result<T, Failure>
     where

@@ -2,9 +2,6 @@
 
 use crate::boundary::Failure;
 
-/// The reason shared by everything about events.
-pub const EVENTS: &str = "QoS events are not implemented yet";
-
 const LOANS: &str = "loaned messages are not implemented yet; publish and take copies";
 const CALLBACKS: &str = "callbacks are not implemented yet; use a wait set";
 const FILTERS: &str = "content filters are not implemented yet; filter after taking";
@@ -16,27 +13,24 @@ const PREALLOCATION: &str = "allocations for later calls are not supported; publ
 pub const TABLE: &[(&str, &str)] = &[
     ("rmw_borrow_loaned_message", LOANS),
     ("rmw_client_set_on_new_response_callback", CALLBACKS),
-    ("rmw_event_set_callback", EVENTS),
+    ("rmw_event_set_callback", CALLBACKS),
     ("rmw_fini_publisher_allocation", PREALLOCATION),
     ("rmw_fini_subscription_allocation", PREALLOCATION),
     ("rmw_get_serialized_message_size", "sizes by bounds are not supported; serialize the message"),
     ("rmw_init_publisher_allocation", PREALLOCATION),
     ("rmw_init_subscription_allocation", PREALLOCATION),
     ("rmw_publish_loaned_message", LOANS),
-    ("rmw_publisher_event_init", EVENTS),
     ("rmw_publisher_get_network_flow_endpoints", FLOWS),
     ("rmw_return_loaned_message_from_publisher", LOANS),
     ("rmw_return_loaned_message_from_subscription", LOANS),
     ("rmw_serialization_support_init", DYNAMIC),
     ("rmw_service_set_on_new_request_callback", CALLBACKS),
-    ("rmw_subscription_event_init", EVENTS),
     ("rmw_subscription_get_content_filter", FILTERS),
     ("rmw_subscription_get_network_flow_endpoints", FLOWS),
     ("rmw_subscription_set_content_filter", FILTERS),
     ("rmw_subscription_set_on_new_message_callback", CALLBACKS),
     ("rmw_take_dynamic_message", DYNAMIC),
     ("rmw_take_dynamic_message_with_info", DYNAMIC),
-    ("rmw_take_event", EVENTS),
     ("rmw_take_loaned_message", LOANS),
     ("rmw_take_loaned_message_with_info", LOANS),
 ];

@@ -1,6 +1,7 @@
 //! The exported functions, one file per group of the rmw headers.
 
 mod client;
+mod event;
 mod features;
 mod gid;
 mod graph;
@@ -70,6 +71,7 @@ fn service_info(service: &ServiceType) -> TypeInfo {
 pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
     let groups = [
         client::EXPORTS,
+        event::EXPORTS,
         features::EXPORTS,
         gid::EXPORTS,
         graph::by_node::EXPORTS,
@@ -89,7 +91,6 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         unsupported::allocations::EXPORTS,
         unsupported::callbacks::EXPORTS,
         unsupported::dynamic::EXPORTS,
-        unsupported::events::EXPORTS,
         unsupported::filters::EXPORTS,
         unsupported::flows::EXPORTS,
         unsupported::loans::EXPORTS,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use shoal_rmw::{WaitOutcome, Waitable};
 
 use crate::boundary::{exports, Failure, In, InOut};
+use crate::entry::event::event_of;
 use crate::handle::{ClientData, GuardConditionData, ServiceData, SubscriptionData, WaitSetData};
 use crate::sys;
 
@@ -66,8 +67,8 @@ impl<'call> Entries<'call> {
 
     /// The Rust values behind the entries.
     fn items<'a, D: 'a>(&self) -> impl Iterator<Item = &'a D> + use<'a, '_, 'call, D> {
-        // SAFETY: rcl fills the array for this kind of handle with the `data` of handles of ours that outlive the
-        // wait, and no entry is NULL.
+        // SAFETY: rcl fills the array for this kind of handle with the `data` of handles of ours (of events: with the
+        // events themselves) that outlive the wait, and no entry is NULL.
         self.slots.iter().map(|entry| unsafe { &*entry.cast_const().cast::<D>() })
     }
 
@@ -97,8 +98,11 @@ fn wait(
         Entries::new(services, |a| (a.service_count, a.services))?,
         Entries::new(clients, |a| (a.client_count, a.clients))?,
     ];
-    refuse_events(&Entries::new(events, |a| (a.event_count, a.events))?)?;
-    let items = waitables(&arrays);
+    let mut events = Entries::new(events, |a| (a.event_count, a.events))?;
+    let mut items = waitables(&arrays);
+    for event in events.items::<sys::rmw_event_t>() {
+        items.push(Waitable::Event(event_of(event, events.what)?));
+    }
     let mut ready = vec![false; items.len()];
     let _in_use = set.begin()?;
     let outcome = shoal_rmw::wait(&set.context, &items, &mut ready, duration(timeout))?;
@@ -108,6 +112,7 @@ fn wait(
         array.keep_ready(own);
         rest = others;
     }
+    events.keep_ready(rest);
     match outcome {
         WaitOutcome::Ready => Ok(()),
         WaitOutcome::TimedOut => Err(Failure::timed_out()),
@@ -122,14 +127,6 @@ fn waitables<'a>(arrays: &[Entries<'a>; 4]) -> Vec<Waitable<'a>> {
     items.extend(services.items::<ServiceData>().map(|d| Waitable::Service(&d.service)));
     items.extend(clients.items::<ClientData>().map(|d| Waitable::Client(&d.client)));
     items
-}
-
-/// No event can be made yet, so none can be waited for.
-fn refuse_events(events: &Entries<'_>) -> Result<(), Failure> {
-    match events.slots.len() {
-        0 => Ok(()),
-        n => Err(Failure::unsupported(format!("{} has {n} entries; {}", events.what, super::later::EVENTS))),
-    }
 }
 
 /// NULL, and what exceeds the range of nanoseconds, is for ever.

@@ -3,7 +3,6 @@
 pub(super) mod allocations;
 pub(super) mod callbacks;
 pub(super) mod dynamic;
-pub(super) mod events;
 pub(super) mod filters;
 pub(super) mod flows;
 pub(super) mod loans;
