@@ -57,7 +57,7 @@ pub(crate) fn enter(node: &Arc<Node>, entry: Entry<'_>) -> Result<Entered> {
         type_name: &ty.name,
         node: Some(node.slot()),
         type_hash: ty.hash,
-        qos: qos.clone(),
+        qos: *qos,
         endpoint,
         flags,
     };

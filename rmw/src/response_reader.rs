@@ -153,7 +153,7 @@ impl ResponseReader {
             source_timestamp: meta.source_timestamp,
             received_timestamp: self.last_received,
             client: self.gid,
-            sequence: meta.related.cast_signed(),
+            sequence: meta.related as i64,
         }
     }
 

@@ -97,7 +97,7 @@ impl Responses {
             return Ok(());
         };
         let slot = known.client;
-        let sample = Sample { message, size, related: sequence.cast_unsigned() };
+        let sample = Sample { message, size, related: sequence as u64 };
         self.make_ring(context, client).map_err(|source| sample.no_memory(source))?;
         self.write(context, client, slot, &sample)?;
         let cell = hot_cell(registry, slot)?;
