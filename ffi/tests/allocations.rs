@@ -1,4 +1,5 @@
-//! What must not allocate: triggering a guard condition, which is done in signal handlers, and publishing once warm.
+//! What must not allocate: triggering a guard condition, which is done in signal handlers, publishing once warm, and
+//! counting matches.
 
 mod common;
 
@@ -53,6 +54,24 @@ fn publishing_does_not_allocate_once_warm() {
     (0..50).for_each(|_| publish());
     assert_eq!(allocations(|| (0..50).for_each(|_| publish())), 0);
     assert!(allocations(|| drop(std::hint::black_box(Box::new(1)))) > 0, "the count works");
+    // SAFETY: as above.
+    unsafe {
+        assert_eq!(sys::rmw_destroy_subscription(world.node, subscription), sys::RMW_RET_OK);
+        assert_eq!(sys::rmw_destroy_publisher(world.node, publisher), sys::RMW_RET_OK);
+    }
+}
+
+#[test]
+fn counting_matches_does_not_allocate() {
+    let world = World::new();
+    let (publisher, subscription) = (world.publisher(c"/t"), world.subscription(c"/t"));
+    let (mut readers, mut writers) = (0, 0);
+    // SAFETY: handles and counts that live across the calls.
+    let allocated = allocations(|| unsafe {
+        assert_eq!(sys::rmw_publisher_count_matched_subscriptions(publisher, &mut readers), sys::RMW_RET_OK);
+        assert_eq!(sys::rmw_subscription_count_matched_publishers(subscription, &mut writers), sys::RMW_RET_OK);
+    });
+    assert_eq!((readers, writers, allocated), (1, 1, 0));
     // SAFETY: as above.
     unsafe {
         assert_eq!(sys::rmw_destroy_subscription(world.node, subscription), sys::RMW_RET_OK);

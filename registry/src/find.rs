@@ -153,8 +153,8 @@ impl Registry {
         (0..self.map.header().contexts_high()).map(|i| self.map.context(i).and_then(id)).collect()
     }
 
-    /// The profile of a visible slot.
-    pub(crate) fn qos_of(&self, s: SlotId) -> Option<Qos> {
+    /// The profile of a visible slot; `None` as for [`detail`](Registry::detail). Allocates nothing.
+    pub fn qos_of(&self, s: SlotId) -> Option<Qos> {
         let copied = self.copy(s.index)?;
         (copied.word.incarnation() == s.incarnation).then(|| copied.words.qos()).flatten()
     }

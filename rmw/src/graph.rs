@@ -136,22 +136,22 @@ pub fn endpoints(context: &Context, kind: Kind, topic: &str) -> Result<Vec<Endpo
     Ok(described.collect())
 }
 
-/// Number of live endpoints of `kind` that match an endpoint with this channel and profile.
+/// Number of live endpoints of `kind` that match an endpoint with this channel and profile. Allocates nothing, as the
+/// conformance suite asks of the functions that call it.
 pub(crate) fn matched(context: &Arc<Context>, kind: Kind, channel: Channel, own: &Qos) -> Result<usize> {
     context.check()?;
     let registry = context.registry();
     registry.sweep();
-    let mut slots = Vec::new();
-    registry.for_each_matching(&[kind], channel.topic, channel.match_key, &mut |found| {
-        if found.state == SlotState::Live {
-            slots.push(found.slot);
-        }
-    });
     let matches = |peer: &Qos| match kind {
         Kind::Publisher | Kind::Client => qos_compatible(peer, own).is_ok(),
         Kind::Node | Kind::Subscription | Kind::Service => qos_compatible(own, peer).is_ok(),
     };
-    Ok(slots.into_iter().filter_map(|slot| registry.detail(slot)).filter(|peer| matches(&peer.qos)).count())
+    let mut count = 0;
+    registry.for_each_matching(&[kind], channel.topic, channel.match_key, &mut |found| {
+        let is_match = found.state == SlotState::Live && registry.qos_of(found.slot).is_some_and(|q| matches(&q));
+        count += usize::from(is_match);
+    });
+    Ok(count)
 }
 
 fn is_topic(kind: Kind) -> bool {
