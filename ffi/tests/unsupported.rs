@@ -6,12 +6,12 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use common::{set_bool_type, string_type, take_error, World};
-use rmw_shoal::entry::later::TABLE;
+use rmw_shoal::entry::later::{PARTLY, TABLE};
 use rmw_shoal::sys;
 
 #[test]
 fn the_list_is_the_one_that_is_documented() {
-    let printed: String = TABLE.iter().map(|(name, reason)| format!("{name}: {reason}\n")).collect();
+    let printed: String = TABLE.iter().chain(PARTLY).map(|(name, reason)| format!("{name}: {reason}\n")).collect();
     print!("{printed}");
     assert_eq!(printed, include_str!("unsupported.txt"));
 }
@@ -69,6 +69,7 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
     let (p, s) = (h.publisher, h.subscription);
     // SAFETY: a struct by value, and a subscription that outlives the event.
     let mut event = unsafe { sys::rmw_get_zero_initialized_event() };
+    // SAFETY: as above.
     let made = unsafe { sys::rmw_subscription_event_init(&mut event, s, sys::RMW_EVENT_SUBSCRIPTION_MATCHED) };
     assert_eq!(made, sys::RMW_RET_OK, "{}", take_error());
     let event = &raw mut event;
@@ -121,6 +122,59 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
             }
             other => panic!("{other} stands in the list; say here how to call it"),
         }
+    }
+}
+
+/// The error of an endpoint whose options strictly require what shared memory does not have.
+fn endpoint_with_strict_flows(name: &str, world: &World) -> String {
+    let (profile, types, topic) = (common::default_profile(), string_type(), c"/t".as_ptr());
+    let strictly = sys::RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED;
+    // SAFETY: arguments that live across the calls.
+    let refused = unsafe {
+        if name == "rmw_create_publisher" {
+            let mut options = sys::rmw_get_default_publisher_options();
+            options.require_unique_network_flow_endpoints = strictly;
+            sys::rmw_create_publisher(world.node, types, topic, &profile, &options).is_null()
+        } else {
+            let mut options = sys::rmw_get_default_subscription_options();
+            options.require_unique_network_flow_endpoints = strictly;
+            sys::rmw_create_subscription(world.node, types, topic, &profile, &options).is_null()
+        }
+    };
+    assert!(refused);
+    take_error()
+}
+
+/// The error of asserting manual liveliness; automatic liveliness is asserted without one.
+fn assertion_of_manual_liveliness(world: &World) -> String {
+    let manual = sys::rmw_qos_profile_t {
+        liveliness: sys::RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC,
+        ..common::default_profile()
+    };
+    let automatic = world.publisher(c"/t");
+    // SAFETY: as above.
+    unsafe {
+        let options = sys::rmw_get_default_publisher_options();
+        let publisher = sys::rmw_create_publisher(world.node, string_type(), c"/t".as_ptr(), &manual, &options);
+        assert_eq!(sys::rmw_publisher_assert_liveliness(automatic), sys::RMW_RET_OK, "{}", take_error());
+        assert_eq!(sys::rmw_publisher_assert_liveliness(publisher), sys::RMW_RET_UNSUPPORTED);
+        let error = take_error();
+        assert_eq!(sys::rmw_destroy_publisher(world.node, publisher), sys::RMW_RET_OK);
+        assert_eq!(sys::rmw_destroy_publisher(world.node, automatic), sys::RMW_RET_OK);
+        error
+    }
+}
+
+#[test]
+fn what_is_refused_in_part_is_refused_with_its_reason() {
+    let world = World::new();
+    for (name, reason) in PARTLY {
+        let error = match *name {
+            "rmw_create_publisher" | "rmw_create_subscription" => endpoint_with_strict_flows(name, &world),
+            "rmw_publisher_assert_liveliness" => assertion_of_manual_liveliness(&world),
+            other => panic!("{other} stands in the list; say here how to ask for what it refuses"),
+        };
+        assert!(error.starts_with(&format!("{name}: {reason}")), "{name}: {error}");
     }
 }
 

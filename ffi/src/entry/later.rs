@@ -7,6 +7,7 @@ const CALLBACKS: &str = "callbacks are not implemented yet; use a wait set";
 const FILTERS: &str = "content filters are not implemented yet; filter after taking";
 const DYNAMIC: &str = "dynamic messages are not supported; use a generated type";
 const FLOWS: &str = "shared memory has no network flows";
+const STRICT_FLOWS: &str = "unique network flow endpoints cannot be strictly required: shared memory has none";
 const PREALLOCATION: &str = "allocations for later calls are not supported; publish and take need none";
 
 /// Entry points that return `RMW_RET_UNSUPPORTED` to a call whose arguments are right, and the reason they give.
@@ -35,9 +36,16 @@ pub const TABLE: &[(&str, &str)] = &[
     ("rmw_take_loaned_message_with_info", LOANS),
 ];
 
-/// The failure of an entry point of the table.
+/// Entry points that refuse some of what they may be asked for, and the reason they give.
+pub const PARTLY: &[(&str, &str)] = &[
+    ("rmw_create_publisher", STRICT_FLOWS),
+    ("rmw_create_subscription", STRICT_FLOWS),
+    ("rmw_publisher_assert_liveliness", "manual liveliness is not implemented yet; use automatic liveliness"),
+];
+
+/// The failure of an entry point of either table.
 pub fn refuse(name: &str) -> Failure {
-    match TABLE.iter().find(|(entry, _)| *entry == name) {
+    match TABLE.iter().chain(PARTLY).find(|(entry, _)| *entry == name) {
         Some((_, reason)) => Failure::unsupported(*reason),
         None => Failure::error(format!("{name} refused, but does not stand in the table of what is refused")),
     }

@@ -28,11 +28,12 @@ use crate::sys;
 use crate::typesupport::{MessageType, ServiceType};
 
 /// Shared memory has no network flows, so an endpoint that insists on its own cannot be made.
-fn check_network_flows(requirement: sys::rmw_unique_network_flow_endpoints_requirement_t) -> Result<(), Failure> {
+fn check_network_flows(
+    name: &str,
+    requirement: sys::rmw_unique_network_flow_endpoints_requirement_t,
+) -> Result<(), Failure> {
     match requirement {
-        sys::RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED => Err(Failure::unsupported(
-            "the options strictly require unique network flow endpoints, which shared memory does not have",
-        )),
+        sys::RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED => Err(later::refuse(name)),
         _ => Ok(()),
     }
 }

@@ -55,7 +55,7 @@ fn create(
     type_support.pointer()?;
     let (profile, options) = (*profile.get()?, *options.get()?);
     let topic = names::endpoint(topic, &profile)?;
-    super::check_network_flows(options.require_unique_network_flow_endpoints)?;
+    super::check_network_flows("rmw_create_publisher", options.require_unique_network_flow_endpoints)?;
     let message = super::message_type(type_support)?;
     let qos = settle(node, topic, profile)?;
     let publisher = Publisher::new(&node.node, topic, super::message_info(&message), qos)?;
@@ -95,7 +95,7 @@ fn assert_liveliness(publisher: In<sys::rmw_publisher_t>) -> Result<(), Failure>
     match publisher.handle()?.publisher.qos().liveliness {
         Liveliness::Automatic => Ok(()),
         Liveliness::ManualByNode | Liveliness::ManualByTopic => {
-            Err(Failure::unsupported("manual liveliness is not implemented yet; use automatic liveliness"))
+            Err(super::later::refuse("rmw_publisher_assert_liveliness"))
         }
     }
 }

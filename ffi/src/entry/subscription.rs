@@ -45,7 +45,7 @@ fn create(
     type_support.pointer()?;
     let (profile, options) = (*profile.get()?, *options.get()?);
     let topic = names::endpoint(topic, &profile)?;
-    super::check_network_flows(options.require_unique_network_flow_endpoints)?;
+    super::check_network_flows("rmw_create_subscription", options.require_unique_network_flow_endpoints)?;
     let message = super::message_type(type_support)?;
     let qos = settle(node, topic, profile)?;
     let own = SubscriptionOptions { ignore_local_publications: options.ignore_local_publications };
