@@ -7,6 +7,7 @@ import time
 import rclpy
 
 from support import ros, system
+from support.actor import ActorError, Silence
 from support.case import Skip, case
 from support.ros import EmptySrv, Inbox, Int32, String
 
@@ -164,8 +165,12 @@ def signals_end_a_node_that_waits(t):
             rclpy.spin(ros._node, ros._executor)
         except (KeyboardInterrupt, rclpy.executors.ExternalShutdownException):
             pass
+        # rclpy's signal thread may still walk the guard conditions that the teardown frees (a crash on any RMW, when
+        # it is delayed in between), so the teardown begins when everyone has seen the wait end.
+        me.tell("ended")
+        me.hear()
         return keep is None
-    slowest, again, ends = 0, 0, 0
+    slowest, again, early, ends = 0, 0, 0, 0
     kinds = ("nothing", "silent subscription", "call without a server", "latched publisher")
     for k in t.rounds(6, 40, 2):
         waiters = [(kind, s, t.fork(waiter, kind)) for kind in kinds for s in (signal.SIGINT, signal.SIGTERM)]
@@ -175,16 +180,25 @@ def signals_end_a_node_that_waits(t):
         for kind, s, w in waiters:
             start = time.monotonic()
             w.signal(s)
-            code = w.exit_code(3)
-            if code is None:  # rclpy's deferred handler can miss its own wait on any RMW: it is asked once more
+            try:
+                w.expect(3)
+            except Silence:  # rclpy's deferred handler can miss its own wait on any RMW: it is asked once more
                 again += 1
                 w.signal(s)
-                code = w.exit_code(5)
+                w.expect(5)
+            except ActorError:
+                pass  # judged by its exit below
             ends += 1
             slowest = max(slowest, time.monotonic() - start)
-            t.check(code in (0, 1, 130, -2, -15), f"{kind}: {s.name} gave {code}")
-    t.check(again <= 2, f"{again} of {ends} needed the signal twice")
-    t.note(f"{ends} ends, slowest {slowest:.2f} s, {again} asked twice")
+        for kind, s, w in waiters:
+            code = w.leave()
+            if code in (1, 3) and any(text in w.errors() for text in ("context", "rcl_shutdown already called")):
+                early += 1  # rclpy raises when its own shutdown overtakes a wait that is being set up; the node ends
+            else:
+                t.check(code in (0, 130, -2, -15), f"{kind}: {s.name} gave {code}")
+            w.kill()
+    t.check(again <= max(2, ends // 10), f"{again} of {ends} needed the signal twice")
+    t.note(f"{ends} ends, slowest {slowest:.2f} s, {again} asked twice, {early} with an error of rclpy's")
 
 
 @case(limit=90)

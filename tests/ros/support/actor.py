@@ -22,11 +22,23 @@ class Silence(Exception):
     """Nothing came in time."""
 
 
+def readable(fd, seconds):
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(None if seconds is None else seconds * 1e3))
+
+
 class Line:
     """One end of a pair of pipes that carries pickled values."""
 
     def __init__(self, r, w):
         self.r, self.w, self.buffer = r, w, b""
+
+    def close(self):
+        for fd in (self.r, self.w):
+            if fd >= 0:
+                os.close(fd)
+        self.r = self.w = -1
 
     def send(self, value):
         data = pickle.dumps(value)
@@ -44,7 +56,7 @@ class Line:
                     data, self.buffer = self.buffer[4:4 + size], self.buffer[4 + size:]
                     return pickle.loads(data)
             left = None if end is None else max(0.0, end - time.monotonic())
-            if not select.select([self.r], [], [], left)[0]:
+            if not readable(self.r, left):
                 raise Silence()
             data = os.read(self.r, 1 << 16)
             if not data:
@@ -69,7 +81,7 @@ class Me:
 
     def heard(self):
         """Whether the case has said something (does not wait)."""
-        return bool(self._line.buffer) or bool(select.select([self._line.r], [], [], 0)[0])
+        return bool(self._line.buffer) or readable(self._line.r, 0)
 
 
 class Actor:
@@ -137,6 +149,7 @@ class Actor:
         if self._code is None:
             self.signal(signal.SIGKILL)
             self.exit_code(10)
+        self._line.close()
 
     def exit_code(self, timeout=10):
         """Its exit status (negative: the signal that ended it), or None when it still runs after that time."""
