@@ -8,7 +8,8 @@ use rmw_shoal::{entry, sys};
 
 /// What is true of NULL for functions to which it is no error, or whose answer is fixed.
 const NOT_REFUSED: &[(&str, Answer)] = &[
-    ("rmw_event_type_is_supported", Answer::Flag(false)),
+    // Zero is the first event of Jazzy, and no event of Kilted.
+    ("rmw_event_type_is_supported", Answer::Flag(sys::RMW_EVENT_INVALID != 0)),
     // Zero is the number of the first feature.
     ("rmw_feature_supported", Answer::Flag(true)),
     ("rmw_get_implementation_identifier", Answer::Pointer),

@@ -145,22 +145,23 @@ fn endpoint_with_strict_flows(name: &str, world: &World) -> String {
     take_error()
 }
 
-/// The error of asserting manual liveliness; automatic liveliness is asserted without one.
-fn assertion_of_manual_liveliness(world: &World) -> String {
-    let manual = sys::rmw_qos_profile_t {
-        liveliness: sys::RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC,
-        ..common::default_profile()
-    };
-    let automatic = world.publisher(c"/t");
-    // SAFETY: as above.
+/// The error of asking one side for an event of the other.
+fn event_of_the_other_side(name: &str, world: &World) -> String {
+    let (publisher, subscription) = (world.publisher(c"/t"), world.subscription(c"/t"));
+    // SAFETY: handles that outlive the calls, and an event by pointer.
     unsafe {
-        let options = sys::rmw_get_default_publisher_options();
-        let publisher = sys::rmw_create_publisher(world.node, string_type(), c"/t".as_ptr(), &manual, &options);
-        assert_eq!(sys::rmw_publisher_assert_liveliness(automatic), sys::RMW_RET_OK, "{}", take_error());
-        assert_eq!(sys::rmw_publisher_assert_liveliness(publisher), sys::RMW_RET_UNSUPPORTED);
+        let mut event = sys::rmw_get_zero_initialized_event();
+        let code = match name {
+            "rmw_publisher_event_init" => {
+                sys::rmw_publisher_event_init(&mut event, publisher, sys::RMW_EVENT_SUBSCRIPTION_MATCHED)
+            }
+            _ => sys::rmw_subscription_event_init(&mut event, subscription, sys::RMW_EVENT_PUBLICATION_MATCHED),
+        };
+        assert_eq!(code, sys::RMW_RET_UNSUPPORTED);
+        assert!(event.data.is_null(), "untouched");
         let error = take_error();
+        assert_eq!(sys::rmw_destroy_subscription(world.node, subscription), sys::RMW_RET_OK);
         assert_eq!(sys::rmw_destroy_publisher(world.node, publisher), sys::RMW_RET_OK);
-        assert_eq!(sys::rmw_destroy_publisher(world.node, automatic), sys::RMW_RET_OK);
         error
     }
 }
@@ -171,7 +172,7 @@ fn what_is_refused_in_part_is_refused_with_its_reason() {
     for (name, reason) in PARTLY {
         let error = match *name {
             "rmw_create_publisher" | "rmw_create_subscription" => endpoint_with_strict_flows(name, &world),
-            "rmw_publisher_assert_liveliness" => assertion_of_manual_liveliness(&world),
+            "rmw_publisher_event_init" | "rmw_subscription_event_init" => event_of_the_other_side(name, &world),
             other => panic!("{other} stands in the list; say here how to ask for what it refuses"),
         };
         assert!(error.starts_with(&format!("{name}: {reason}")), "{name}: {error}");

@@ -75,6 +75,21 @@ impl Registry {
         });
     }
 
+    /// Rings the peers that match this own slot and watch it, after what they look at has changed.
+    pub fn ring_matched(&self, s: SlotId) {
+        let Some(word) = self.word(s.index).filter(|word| word.incarnation() == s.incarnation) else { return };
+        let Some((peers, hot)) = word.kind().and_then(Kind::topic_peer).zip(self.map.hot(s.index)) else { return };
+        // ORDERING(registry.interest): the change, then fence, then the peers' wishes; meets the fence in `want`.
+        fence(Ordering::SeqCst);
+        self.for_each_matching(&[peers], word.topic(), hot.match_key(), &mut |peer| {
+            if peer.hot.qos().interest().meets(Interest::MATCHED) {
+                if let Some(bell) = self.doorbell_of(peer.hot.owner().0) {
+                    bell.ring_after_fence();
+                }
+            }
+        });
+    }
+
     fn is_met(&self, own: SlotId, hot: &HotCell, peer: SlotId, peer_hot: &HotCell, peers: Kind) -> bool {
         let profile = |slot, hot: &HotCell| -> Option<Qos> { hot.qos().whole().or_else(|| self.qos_of(slot)) };
         let (Some(mine), Some(theirs)) = (profile(own, hot), profile(peer, peer_hot)) else { return false };

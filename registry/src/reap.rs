@@ -11,10 +11,11 @@
 //! 4. No slot left: the segment files are unlinked, and the entry becomes FREE with the next incarnation.
 
 use crate::context::{life_byte, Registry};
-use crate::layout::{ContextEntry, ContextState, SlotState, Word};
+use crate::ident::{Kind, SlotId};
+use crate::layout::{ContextEntry, ContextState, SlotState, Word, DIED};
 use shoal_shm::crash_point;
 use shoal_shm::lock::LockFile;
-use shoal_shm::sync::Ordering;
+use shoal_shm::sync::{fence, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Milliseconds between two sweeps of a domain, by whomever.
@@ -136,6 +137,7 @@ impl Registry {
             return false;
         }
         if state != SlotState::Closed {
+            self.mark_died(index, word);
             self.mark_for(index, word);
         }
         if self.is_unwanted(index, word) {
@@ -153,6 +155,29 @@ impl Registry {
         true
     }
 
+    /// Tells those who watch a publisher's liveliness that nobody deleted it.
+    fn mark_died(&self, index: u32, word: Word) {
+        if let Some(hot) = self.map.hot(index).filter(|_| word.kind() == Some(Kind::Publisher)) {
+            // ORDERING(registry.slot): before the slot's next state, which `died` reads first.
+            hot.asserted().store(DIED, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether this publisher, which is not in the graph any more, was not deleted but its process died. False when
+    /// that is not known any more, because the slot has another tenant.
+    pub fn died(&self, s: SlotId, ctx_id: u64) -> bool {
+        let is_its_end = |word: Word| match word.state() {
+            Some(SlotState::Closed | SlotState::Dying) => word.incarnation() == s.incarnation,
+            Some(SlotState::Free) => word.incarnation() == s.incarnation.wrapping_add(1),
+            _ => false,
+        };
+        let (Some(word), Some(hot)) = (self.word(s.index), self.map.hot(s.index)) else { return false };
+        let died = hot.ctx_id() == ctx_id && hot.asserted().load(Ordering::Relaxed) == DIED;
+        // ORDERING(registry.slot): Acquire fence; meets `fill`: what the next tenant wrote shows the word changed.
+        fence(Ordering::Acquire);
+        died && is_its_end(word) && self.word(s.index).is_some_and(is_its_end)
+    }
+
     /// Withdraws every slot of this context, or closes it while somebody wants its samples; the number that stays.
     pub(crate) fn give_up_slots(&self) -> usize {
         let mut kept = 0;
@@ -161,7 +186,7 @@ impl Registry {
             if !self.owns(index) {
                 continue;
             }
-            let slot = crate::SlotId { index, incarnation: word.incarnation() };
+            let slot = SlotId { index, incarnation: word.incarnation() };
             if self.is_unwanted(index, word) {
                 self.withdraw(slot);
             } else {

@@ -139,6 +139,33 @@ fn crash(root: &Path) {
 }
 
 #[test]
+fn a_publisher_whose_process_died_is_told_from_one_that_was_deleted() {
+    let _dog = watchdog(60);
+    let root = Root::new();
+    let here = root.join();
+    let reader = enter(&here, Kind::Subscription, "/t", 1);
+    here.want(reader, Interest::MATCHED);
+    let deleted = enter(&here, Kind::Publisher, "/t", 2);
+    let mut peer = Peer::spawn(root.path(), "live");
+    assert!(peer.hear().is_some());
+    let publishers = found(&here, Kind::Publisher, "/t");
+    let (killed, _) = *publishers.iter().find(|(slot, _)| *slot != deleted).expect("the child's");
+    let id = here.hot(killed.index).expect("in use").ctx_id();
+    assert!(!here.died(killed, id) && !here.died(deleted, here.context_id()), "both are there");
+    here.withdraw(deleted);
+    let _ = here.doorbell().arm();
+    peer.kill();
+    here.sweep_now();
+    assert!(!here.doorbell().is_parked(), "the reaper rings who watches");
+    assert!(here.died(killed, id));
+    assert!(!here.died(deleted, here.context_id()) && !here.died(killed, id + 1));
+    while here.hot(killed.index).expect("committed").ctx_id() == id {
+        enter(&here, Kind::Publisher, "/u", 3);
+    }
+    assert!(!here.died(killed, id), "another tenant's");
+}
+
+#[test]
 fn churning_processes_killed_at_random_never_wipe_each_other() {
     let _dog = watchdog(120);
     let root = Root::new();

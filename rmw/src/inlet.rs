@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use shoal_registry::{Durability, Found, HotCell, Kind, Qos, Registry, SlotId, SlotState};
+use shoal_registry::{Durability, Found, History, HotCell, Kind, Qos, Registry, SlotId, SlotState};
 use shoal_shm::drain;
 use shoal_shm::hazard::HazardSlot;
 use shoal_shm::ring::{self, InlineBuf, ReadError, SlotMeta};
@@ -188,7 +188,7 @@ impl Inlet {
             let Some((index, sequence)) = self.next(state, hot) else { break Ok(None) };
             match self.read(state, index, sequence, sink)? {
                 Some(read) => break read.map(Some),
-                None => state.lost += 1,
+                None => self.unreadable(state, index, sequence),
             }
         };
         // A reader that is done says so at once: what it has read can be given back.
@@ -210,8 +210,9 @@ impl Inlet {
             let Some(head) = self.head(source) else { continue };
             arrivals.any_outlet |= registry.slot_state(source.slot) == Some(SlotState::Live);
             let seen = heads.iter().find(|(slot, _)| *slot == source.slot).map_or(source.start, |(_, head)| *head);
-            let first = (seen + 1).max(head.saturating_sub(ARRIVALS_LOOKED_AT - 1));
-            arrivals.complete &= first == seen + 1;
+            let next = seen.saturating_add(1);
+            let first = next.max(head.saturating_sub(ARRIVALS_LOOKED_AT - 1));
+            arrivals.complete &= first == next;
             let views = views_of(&mut state.views, source.context_id);
             let reach = state.views[views].reach(self.context.peers());
             for sequence in first..=head {
@@ -328,7 +329,7 @@ impl Inlet {
                 return Some((oldest, sequence));
             }
             state.sources[oldest].watermark = sequence;
-            state.lost += 1;
+            self.dropped(state, 1);
         }
     }
 
@@ -344,7 +345,7 @@ impl Inlet {
             let Some(head) = self.head(&source).filter(|head| *head > source.watermark) else { continue };
             let oldest_kept = head.saturating_sub(self.depth);
             if oldest_kept > source.watermark {
-                state.lost += oldest_kept - source.watermark;
+                self.dropped(state, oldest_kept - source.watermark);
                 state.sources[index].watermark = oldest_kept;
             }
             total = total.saturating_add(head - source.watermark.max(oldest_kept));
@@ -363,6 +364,31 @@ impl Inlet {
             }
         }
         best.map(|(_, index)| index)
+    }
+
+    /// Samples were given up because more came than are kept. Under KEEP_LAST that is what was asked for.
+    fn dropped(&self, state: &mut State, n: u64) {
+        if self.qos.history == History::KeepAll {
+            state.lost = state.lost.saturating_add(n);
+            // Another thread may wait for the loss.
+            self.context.registry().doorbell().ring();
+        }
+    }
+
+    /// A sample could not be read. It is not lost where it has meanwhile left the newest `depth`.
+    fn unreadable(&self, state: &mut State, index: usize, sequence: u64) {
+        let kept = |head: u64| head.saturating_sub(self.depth) < sequence;
+        if state.sources.get(index).and_then(|source| self.head(source)).is_none_or(kept) {
+            state.lost = state.lost.saturating_add(1);
+            self.context.registry().doorbell().ring();
+        } else {
+            self.dropped(state, 1);
+        }
+    }
+
+    /// Samples that this reader should have got and did not.
+    pub(crate) fn lost(&self) -> u64 {
+        self.state.lock().lost
     }
 
     /// Source time of a source's next sample; one that is gone already sorts first, so that it is found lost soon.

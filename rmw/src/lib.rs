@@ -30,7 +30,7 @@ mod wait;
 pub use client::Client;
 pub use context::{Context, ContextOptions, Discovery};
 pub use error::{Error, ErrorKind, Result};
-pub use events::{Event, EventKind, MatchedStatus, Status, Totals};
+pub use events::{Event, EventKind, LivelinessStatus, MatchedStatus, Status, Totals};
 pub use guard_condition::GuardCondition;
 pub use message::{Encapsulation, Incoming, MessageInfo, Outgoing, ServiceInfo, Sink, TypeInfo, CDR_LITTLE_ENDIAN};
 pub use node::Node;

@@ -6,7 +6,7 @@ use shoal_registry::{gid, Durability, Kind, Qos, Registry};
 
 use crate::endpoint::{enter, Entry};
 use crate::error::Result;
-use crate::events::{Endpoint, Offered, PeerEvents};
+use crate::events::{Assertions, Endpoint, Offered, PeerEvents};
 use crate::graph;
 use crate::matching::kept;
 use crate::message::{Outgoing, TypeInfo};
@@ -19,6 +19,7 @@ pub struct Publisher {
     gid: [u8; 16],
     peers: PeerEvents,
     offered: Offered,
+    assertions: Assertions,
     // Keeps the node in the graph for as long as its publisher is.
     _node: Arc<Node>,
 }
@@ -43,7 +44,8 @@ impl Publisher {
         };
         let gid = gid(context.registry().context_id(), Kind::Publisher, entered.endpoint);
         let (peers, offered) = (PeerEvents::new(topic), Offered::new(&plan.qos));
-        Ok(Arc::new(Self { outlet: Outlet::new(context, plan), gid, peers, offered, _node: node.clone() }))
+        let assertions = Assertions::new(&plan.qos);
+        Ok(Arc::new(Self { outlet: Outlet::new(context, plan), gid, peers, offered, assertions, _node: node.clone() }))
     }
 
     /// Sends one sample to every matched subscription. The result is its sequence number, from 1.
@@ -51,12 +53,27 @@ impl Publisher {
     /// # Errors
     /// The message cannot be serialized, or there is no shared memory for it; nothing was sent then.
     pub fn publish(&self, message: &dyn Outgoing) -> Result<u64> {
+        self.outlet.context().check()?;
+        let revived = self.assertions.assert(self.outlet.hot()?);
         let sequence = self.outlet.send(message)?;
-        if self.offered.published() {
-            // Whoever waits for this publisher's deadline sleeps without an alarm until now.
+        if self.offered.published() || revived {
+            // Whoever waits for this publisher's deadline or lease sleeps without an alarm until now.
             self.registry().doorbell().ring();
         }
         Ok(sequence)
+    }
+
+    /// Says that the publisher is alive, which an automatic one need not: its process does.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn assert_liveliness(&self) -> Result<()> {
+        self.outlet.context().check()?;
+        if self.assertions.assert(self.outlet.hot()?) {
+            self.registry().ring_matched(self.outlet.slot());
+            self.registry().doorbell().ring();
+        }
+        Ok(())
     }
 
     /// The publisher's identity, unique in the domain.
@@ -84,6 +101,10 @@ impl Publisher {
 
     pub(crate) fn offered(&self) -> &Offered {
         &self.offered
+    }
+
+    pub(crate) fn assertions(&self) -> &Assertions {
+        &self.assertions
     }
 
     /// The profile in use.

@@ -6,7 +6,7 @@ use shoal_registry::{gid, Kind, Qos, Registry};
 
 use crate::endpoint::{enter, Entry, FLAG_IGNORE_LOCAL};
 use crate::error::Result;
-use crate::events::{Endpoint, PeerEvents, Requested};
+use crate::events::{Endpoint, Lost, PeerEvents, Requested};
 use crate::graph;
 use crate::inlet::{Inlet, InletPlan};
 use crate::matching::kept;
@@ -26,6 +26,7 @@ pub struct Subscription {
     gid: [u8; 16],
     peers: PeerEvents,
     requested: Requested,
+    lost: Lost,
     // Keeps the node in the graph for as long as its subscription is.
     _node: Arc<Node>,
 }
@@ -59,7 +60,7 @@ impl Subscription {
         context.registry().publish(entered.slot);
         let gid = gid(context.registry().context_id(), Kind::Subscription, entered.endpoint);
         let (peers, requested) = (PeerEvents::new(topic), Requested::new(inlet.qos()));
-        Ok(Arc::new(Self { inlet, gid, peers, requested, _node: node.clone() }))
+        Ok(Arc::new(Self { inlet, gid, peers, requested, lost: Lost::default(), _node: node.clone() }))
     }
 
     /// Takes the oldest unread sample; `Ok(None)` when there is none.
@@ -112,6 +113,10 @@ impl Subscription {
 
     pub(crate) fn requested(&self) -> &Requested {
         &self.requested
+    }
+
+    pub(crate) fn lost(&self) -> &Lost {
+        &self.lost
     }
 
     /// The profile in use.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use common::*;
 use shoal_rmw::{
-    wait, Context, Event, EventKind, Liveliness, MatchedStatus, PolicyKind, Publisher, Qos, Reliability, Status,
-    Subscription, SubscriptionOptions, Totals, TypeInfo, WaitOutcome, Waitable,
+    wait, Context, Event, EventKind, History, Liveliness, LivelinessStatus, MatchedStatus, PolicyKind, Publisher, Qos,
+    Reliability, Status, Subscription, SubscriptionOptions, Totals, TypeInfo, WaitOutcome, Waitable,
 };
 
 /// How long a waiter may sleep before the test calls the wake-up lost.
@@ -216,6 +216,115 @@ fn offered_deadlines_count_from_the_first_sample_and_wake_a_sleeper() {
     let endless = publisher(&node, "/u", Qos::default());
     send(&endless, *b"x");
     assert_eq!(endless.event(EventKind::DeadlineMissed).next_moment(), None, "no deadline, no alarm");
+}
+
+fn liveliness(alive: (u64, i64), not_alive: (u64, i64)) -> Status {
+    Status::Liveliness(LivelinessStatus {
+        alive: alive.0,
+        not_alive: not_alive.0,
+        alive_change: alive.1,
+        not_alive_change: not_alive.1,
+    })
+}
+
+#[test]
+fn automatic_publishers_are_alive_from_their_creation_to_their_end() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let (near, far) = (node(&a, "near"), node(&b, "far"));
+    let first = publisher(&far, "/t", Qos::default());
+    let reader = subscription(&near, "/t", Qos::default());
+    let event = reader.event(EventKind::Liveliness);
+    assert_eq!(event.take().unwrap(), liveliness((1, 1), (0, 0)), "one that was there first");
+    let second = woken_by(&a, event, || publisher(&far, "/t", Qos::default()));
+    assert_eq!(event.take().unwrap(), liveliness((2, 1), (0, 0)));
+    woken_by(&a, event, || drop(first));
+    assert_eq!(event.take().unwrap(), liveliness((1, -1), (0, 0)), "deleted, so not counted any more");
+    assert_eq!(second.event(EventKind::Liveliness).take().unwrap(), Status::Counted(totals(0, 0)));
+    second.assert_liveliness().unwrap();
+    assert!(!event.is_ready());
+}
+
+#[test]
+fn manual_publishers_are_alive_for_a_lease_after_each_assertion() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let (near, far) = (node(&a, "near"), node(&b, "far"));
+    let manual = Qos { liveliness: Liveliness::ManualByTopic, lease: 500 * MS, ..Qos::default() };
+    let reader = subscription(&near, "/t", manual);
+    let writer = publisher(&far, "/t", manual);
+    let (changed, lost) = (reader.event(EventKind::Liveliness), writer.event(EventKind::Liveliness));
+    assert_eq!(wait_for(&a, changed, Duration::from_millis(150)), WaitOutcome::TimedOut, "it has not said anything");
+    woken_by(&a, changed, || writer.assert_liveliness().unwrap());
+    assert_eq!(wait_for(&b, lost, LOST), WaitOutcome::Ready, "the end of the lease wakes the publisher");
+    assert_eq!(lost.take().unwrap(), Status::Counted(totals(1, 1)));
+    assert_eq!(changed.take().unwrap(), liveliness((0, 0), (1, 1)), "alive and not any more since the last take");
+    // A sample is an assertion, too.
+    woken_by(&a, changed, || send(&writer, *b"x"));
+    assert_eq!(changed.take().unwrap(), liveliness((1, 1), (0, -1)));
+    assert_eq!(wait_for(&a, changed, LOST), WaitOutcome::Ready, "the end of the lease wakes the subscription");
+    assert_eq!(changed.take().unwrap(), liveliness((0, -1), (1, 1)));
+    assert_eq!(wait_for(&b, lost, LOST), WaitOutcome::Ready);
+    assert_eq!(lost.take().unwrap(), Status::Counted(totals(2, 1)));
+    assert_eq!(wait_for(&b, lost, Duration::from_millis(700)), WaitOutcome::TimedOut, "staying silent is no new loss");
+    woken_by(&a, changed, || drop(writer));
+    assert_eq!(changed.take().unwrap(), liveliness((0, 0), (0, -1)), "deleted");
+}
+
+#[test]
+fn an_asserting_publisher_never_loses_its_liveliness() {
+    let context = context(domain());
+    let node = node(&context, "n");
+    let manual = Qos { liveliness: Liveliness::ManualByTopic, lease: 60_000 * MS, ..Qos::default() };
+    let (reader, writer) = (subscription(&node, "/t", manual), publisher(&node, "/t", manual));
+    let (changed, lost) = (reader.event(EventKind::Liveliness), writer.event(EventKind::Liveliness));
+    for _ in 0..3 {
+        writer.assert_liveliness().unwrap();
+        assert!(lost.next_moment().is_some() && !lost.is_ready());
+    }
+    assert_eq!(changed.take().unwrap(), liveliness((1, 1), (0, 0)));
+    assert!(changed.next_moment().is_some(), "the lease is watched");
+    writer.assert_liveliness().unwrap();
+    assert!(!changed.is_ready());
+}
+
+/// A type of eight bytes, whose slots are small.
+fn small_type() -> TypeInfo {
+    TypeInfo { fixed_size: Some(8), ..bytes_type() }
+}
+
+#[test]
+fn what_keep_last_replaces_is_not_lost() {
+    let context = context(domain());
+    let node = node(&context, "n");
+    let (reader, writer) = (subscription(&node, "/t", depth(2)), publisher(&node, "/t", depth(2)));
+    let event = reader.event(EventKind::MessageLost);
+    for i in 0..50u8 {
+        send(&writer, [i]);
+    }
+    assert_eq!(take_all(&reader), [[48], [49]]);
+    assert!(!is_ready(&context, event));
+    assert_eq!(event.take().unwrap(), Status::Counted(totals(0, 0)));
+}
+
+#[test]
+fn what_keep_all_could_not_keep_is_lost_and_told() {
+    const MORE: u64 = 100;
+    let context = context(domain());
+    let node = node(&context, "n");
+    let all = Qos { history: History::KeepAll, ..best_effort() };
+    let writer = Publisher::new(&node, "/t", small_type(), all).unwrap();
+    let reader = Subscription::new(&node, "/t", small_type(), all, SubscriptionOptions::default()).unwrap();
+    let event = reader.event(EventKind::MessageLost);
+    let sent = 65_536 + MORE;
+    for i in 0..sent {
+        send(&writer, i.to_le_bytes());
+    }
+    let first = take(&reader).expect("a sample").0;
+    assert_eq!(first, MORE.to_le_bytes(), "the newest 65,536 are kept");
+    assert!(is_ready(&context, event));
+    assert_eq!(event.take().unwrap(), Status::Counted(totals(MORE, MORE)));
+    assert_eq!(event.take().unwrap(), Status::Counted(totals(MORE, 0)));
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn of_publisher(event_type: sys::rmw_event_type_t) -> Option<EventKind> {
         sys::RMW_EVENT_OFFERED_QOS_INCOMPATIBLE => Some(EventKind::IncompatibleQos),
         sys::RMW_EVENT_PUBLISHER_INCOMPATIBLE_TYPE => Some(EventKind::IncompatibleType),
         sys::RMW_EVENT_PUBLICATION_MATCHED => Some(EventKind::Matched),
+        sys::RMW_EVENT_LIVELINESS_LOST => Some(EventKind::Liveliness),
         _ => None,
     }
 }
@@ -55,6 +56,8 @@ fn of_subscription(event_type: sys::rmw_event_type_t) -> Option<EventKind> {
         sys::RMW_EVENT_REQUESTED_QOS_INCOMPATIBLE => Some(EventKind::IncompatibleQos),
         sys::RMW_EVENT_SUBSCRIPTION_INCOMPATIBLE_TYPE => Some(EventKind::IncompatibleType),
         sys::RMW_EVENT_SUBSCRIPTION_MATCHED => Some(EventKind::Matched),
+        sys::RMW_EVENT_LIVELINESS_CHANGED => Some(EventKind::Liveliness),
+        sys::RMW_EVENT_MESSAGE_LOST => Some(EventKind::MessageLost),
         _ => None,
     }
 }
@@ -66,7 +69,7 @@ fn init_publisher_event(
 ) -> Result<(), Failure> {
     event.pointer()?;
     let data: &PublisherData = publisher.handle()?;
-    let kind = of_publisher(event_type).ok_or_else(|| no_such(event_type, "publisher"))?;
+    let kind = of_publisher(event_type).ok_or_else(|| refuse("rmw_publisher_event_init"))?;
     // From now on peers ring for it.
     data.publisher.event(kind);
     expose(event, std::ptr::from_ref(data).cast(), event_type)
@@ -79,16 +82,9 @@ fn init_subscription_event(
 ) -> Result<(), Failure> {
     event.pointer()?;
     let data: &SubscriptionData = subscription.handle()?;
-    let kind = of_subscription(event_type).ok_or_else(|| no_such(event_type, "subscription"))?;
+    let kind = of_subscription(event_type).ok_or_else(|| refuse("rmw_subscription_event_init"))?;
     data.subscription.event(kind);
     expose(event, std::ptr::from_ref(data).cast(), event_type)
-}
-
-#[track_caller]
-fn no_such(event_type: sys::rmw_event_type_t, of: &str) -> Failure {
-    Failure::unsupported(format!(
-        "event_type {event_type} is no event of a {of}; use one that rmw/event.h lists for it"
-    ))
 }
 
 fn expose(event: InOut<sys::rmw_event_t>, of: *const c_void, event_type: sys::rmw_event_type_t) -> Result<(), Failure> {
@@ -136,6 +132,12 @@ fn write_status(status: Status, event_type: sys::rmw_event_type_t, info: InOut<c
                 last_policy_kind: policy.map_or(sys::RMW_QOS_POLICY_INVALID, policy_kind),
             })
         }
+        Status::Liveliness(now) => info.cast().write(sys::rmw_liveliness_changed_status_t {
+            alive_count: int(now.alive),
+            not_alive_count: int(now.not_alive),
+            alive_count_change: now.alive_change as i32,
+            not_alive_count_change: now.not_alive_change as i32,
+        }),
         Status::Counted(Totals { total, change }) => match event_type {
             sys::RMW_EVENT_MESSAGE_LOST => info.cast().write(sys::rmw_message_lost_status_t {
                 total_count: total as usize,

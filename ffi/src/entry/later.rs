@@ -40,7 +40,14 @@ pub const TABLE: &[(&str, &str)] = &[
 pub const PARTLY: &[(&str, &str)] = &[
     ("rmw_create_publisher", STRICT_FLOWS),
     ("rmw_create_subscription", STRICT_FLOWS),
-    ("rmw_publisher_assert_liveliness", "manual liveliness is not implemented yet; use automatic liveliness"),
+    (
+        "rmw_publisher_event_init",
+        "event_type is no event of a publisher; use one that rmw/event.h lists for publishers",
+    ),
+    (
+        "rmw_subscription_event_init",
+        "event_type is no event of a subscription; use one that rmw/event.h lists for them",
+    ),
 ];
 
 /// The failure of an entry point of either table.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use shoal_rmw::{graph, Kind, Liveliness, Publisher, Qos};
+use shoal_rmw::{graph, Kind, Publisher, Qos};
 
 use super::gid::to_gid;
 use crate::boundary::{exports, Failure, In, InOut};
@@ -92,12 +92,7 @@ fn own_gid(publisher: In<sys::rmw_publisher_t>, gid: InOut<sys::rmw_gid_t>) -> R
 }
 
 fn assert_liveliness(publisher: In<sys::rmw_publisher_t>) -> Result<(), Failure> {
-    match publisher.handle()?.publisher.qos().liveliness {
-        Liveliness::Automatic => Ok(()),
-        Liveliness::ManualByNode | Liveliness::ManualByTopic => {
-            Err(super::later::refuse("rmw_publisher_assert_liveliness"))
-        }
-    }
+    Ok(publisher.handle()?.publisher.assert_liveliness()?)
 }
 
 fn wait_for_all_acked(publisher: In<sys::rmw_publisher_t>, _timeout: sys::rmw_time_t) -> Result<(), Failure> {

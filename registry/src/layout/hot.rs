@@ -5,6 +5,9 @@ use crate::layout::HOT_LEN;
 use crate::qos::{HotQos, INTEREST};
 use shoal_shm::sync::{AtomicU64, Ordering};
 
+/// What stands in [`HotCell::asserted`] after the death of a publisher's process.
+pub(crate) const DIED: u64 = u64::MAX;
+
 const WORDS: usize = HOT_LEN / 8;
 
 /// One line of shared words. It belongs to whoever holds the slot, so a value read here counts only while the slot's
@@ -23,6 +26,12 @@ impl HotCell {
 
     /// Classes of outlets that committed something; peers set bits (`slot index % 64`), the reader takes them.
     pub fn pending(&self) -> &AtomicU64 {
+        &self.0[0]
+    }
+
+    /// When a publisher last asserted that it is alive, in ns of CLOCK_MONOTONIC; 0 before the first time, [`DIED`] once
+    /// its process was found dead. Only the owner writes, and its reaper. (A publisher has nothing pending.)
+    pub fn asserted(&self) -> &AtomicU64 {
         &self.0[0]
     }
 

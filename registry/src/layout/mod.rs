@@ -19,6 +19,7 @@ pub(crate) use context::{ContextEntry, ContextState};
 pub(crate) use detail::{pack_detail, DetailWords, CLOSED_AT, DETAIL_WORDS, MAX_NAME};
 pub(crate) use header::{Header, Identity};
 pub use hot::HotCell;
+pub(crate) use hot::DIED;
 pub(crate) use map::Map;
 pub(crate) use sys::{effective_uid, random_u64};
 pub use word::SlotState;

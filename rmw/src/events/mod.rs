@@ -7,6 +7,8 @@
 
 mod count;
 mod deadline;
+mod liveliness;
+mod lost;
 mod peers;
 
 use std::sync::Arc;
@@ -19,6 +21,8 @@ use crate::publisher::Publisher;
 use crate::subscription::Subscription;
 
 pub(crate) use deadline::{Offered, Requested};
+pub(crate) use liveliness::Assertions;
+pub(crate) use lost::Lost;
 pub(crate) use peers::PeerEvents;
 
 /// What can happen to a publisher or subscription (`rmw_event_type_t`, for both sides).
@@ -32,6 +36,10 @@ pub enum EventKind {
     IncompatibleType,
     /// A deadline period passed without a sample: offered by a publisher, requested by a subscription.
     DeadlineMissed,
+    /// A publisher did not say in time that it is alive; to a subscription, publishers began or ceased to be alive.
+    Liveliness,
+    /// A subscription missed samples for another reason than its own KEEP_LAST; never happens to a publisher.
+    MessageLost,
 }
 
 /// How often something happened, and how often of these since the status was last taken.
@@ -54,6 +62,19 @@ pub struct MatchedStatus {
     pub current_change: i64,
 }
 
+/// `rmw_liveliness_changed_status_t`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LivelinessStatus {
+    /// Matched publishers that are alive.
+    pub alive: u64,
+    /// Publishers that did not say so in time, and those whose process died.
+    pub not_alive: u64,
+    /// By how much that differs from the last take.
+    pub alive_change: i64,
+    /// By how much that differs from the last take.
+    pub not_alive_change: i64,
+}
+
 /// What a take of an event gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -61,6 +82,8 @@ pub enum Status {
     Matched(MatchedStatus),
     /// Of [`EventKind::IncompatibleQos`]: how often, and a policy that did not fit the last time.
     IncompatibleQos(Totals, Option<PolicyKind>),
+    /// Of [`EventKind::Liveliness`] of a subscription.
+    Liveliness(LivelinessStatus),
     /// Of events that are only counted.
     Counted(Totals),
 }
@@ -133,14 +156,13 @@ impl Event<'_> {
     }
 
     fn counts(&self) -> (u64, u64) {
-        match self.kind {
-            EventKind::Matched | EventKind::IncompatibleQos | EventKind::IncompatibleType => {
-                self.peers().counts(&self.endpoint(), self.kind)
-            }
-            EventKind::DeadlineMissed => match self.of {
-                Of::Publisher(publisher) => publisher.offered().counts(),
-                Of::Subscription(subscription) => subscription.requested().counts(subscription.inlet()),
-            },
+        match (self.kind, self.of) {
+            (EventKind::DeadlineMissed, Of::Publisher(publisher)) => publisher.offered().counts(),
+            (EventKind::DeadlineMissed, Of::Subscription(reader)) => reader.requested().counts(reader.inlet()),
+            (EventKind::Liveliness, Of::Publisher(publisher)) => publisher.assertions().counts(),
+            (EventKind::MessageLost, Of::Publisher(_)) => (0, 0),
+            (EventKind::MessageLost, Of::Subscription(reader)) => reader.lost().counts(reader.inlet()),
+            _ => self.peers().counts(&self.endpoint(), self.kind),
         }
     }
 
@@ -158,29 +180,34 @@ impl Event<'_> {
         if self.registry().is_forked() {
             return Err(Error::Forked);
         }
-        Ok(match self.kind {
-            EventKind::Matched | EventKind::IncompatibleQos | EventKind::IncompatibleType => {
-                self.peers().take(&self.endpoint(), self.kind)
-            }
-            EventKind::DeadlineMissed => Status::Counted(match self.of {
-                Of::Publisher(publisher) => publisher.offered().take(),
-                Of::Subscription(subscription) => subscription.requested().take(subscription.inlet()),
-            }),
-        })
+        let counted = match (self.kind, self.of) {
+            (EventKind::DeadlineMissed, Of::Publisher(publisher)) => publisher.offered().take(),
+            (EventKind::DeadlineMissed, Of::Subscription(reader)) => reader.requested().take(reader.inlet()),
+            (EventKind::Liveliness, Of::Publisher(publisher)) => publisher.assertions().take(),
+            (EventKind::MessageLost, Of::Publisher(_)) => Totals::default(),
+            (EventKind::MessageLost, Of::Subscription(reader)) => reader.lost().take(reader.inlet()),
+            _ => return Ok(self.peers().take(&self.endpoint(), self.kind)),
+        };
+        Ok(Status::Counted(counted))
     }
 
     /// When it may happen next without anybody ringing, in ns of CLOCK_MONOTONIC.
     pub fn next_moment(&self) -> Option<u64> {
         match (self.kind, self.of) {
             (EventKind::DeadlineMissed, Of::Publisher(publisher)) => publisher.offered().next_moment(),
-            (EventKind::DeadlineMissed, Of::Subscription(subscription)) => subscription.requested().next_moment(),
+            (EventKind::DeadlineMissed, Of::Subscription(reader)) => reader.requested().next_moment(),
+            (EventKind::Liveliness, Of::Publisher(publisher)) => publisher.assertions().next_moment(),
+            (EventKind::Liveliness, Of::Subscription(reader)) => reader.peers().next_moment(),
             _ => None,
         }
     }
 
     /// Whether it depends on peers that may be killed, which cannot ring.
     pub fn depends_on_the_living(&self) -> bool {
-        self.kind == EventKind::Matched
+        match self.of {
+            Of::Publisher(_) => self.kind == EventKind::Matched,
+            Of::Subscription(_) => matches!(self.kind, EventKind::Matched | EventKind::Liveliness),
+        }
     }
 
     pub(crate) fn registry(&self) -> &Arc<Registry> {

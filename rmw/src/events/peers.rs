@@ -5,7 +5,9 @@ use shoal_registry::{qos_compatible, Found, Interest, Kind, PolicyKind, Qos, Slo
 use shoal_shm::sync::{AtomicU64, Ordering};
 
 use super::count::Count;
+use super::liveliness::{Life, Living};
 use super::{Endpoint, EventKind, MatchedStatus, Status};
+use crate::clock::mono_ns;
 
 /// No generation: nobody has looked yet.
 const NEVER: u64 = u64::MAX;
@@ -30,18 +32,22 @@ struct State {
     qos: Count,
     policy: Option<PolicyKind>,
     types: Count,
+    living: Living,
 }
 
 #[derive(Clone, Copy)]
 struct Peer {
     slot: SlotId,
     relation: Relation,
+    context_id: u64,
+    /// Of a publisher that matches.
+    life: Option<Life>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Relation {
     Matched,
-    Mismatch(PolicyKind),
+    Mismatch,
     OtherType,
     /// Of another topic with the same hash.
     Stranger,
@@ -60,10 +66,11 @@ impl PeerEvents {
     /// Makes peers ring for this kind of event, and looks who is there.
     pub(super) fn watch(&self, endpoint: &Endpoint<'_>, kind: EventKind) {
         let (interest, bit) = match kind {
-            EventKind::Matched => (Interest::MATCHED, 1),
+            EventKind::Liveliness if endpoint.kind == Kind::Publisher => return,
+            EventKind::Matched | EventKind::Liveliness => (Interest::MATCHED, 1),
             EventKind::IncompatibleQos => (Interest::INCOMPATIBLE_QOS, 2),
             EventKind::IncompatibleType => (Interest::INCOMPATIBLE_TYPE, 4),
-            EventKind::DeadlineMissed => return,
+            EventKind::DeadlineMissed | EventKind::MessageLost => return,
         };
         if self.watched.load(Ordering::Relaxed) & bit == 0 {
             endpoint.registry.want(endpoint.slot, interest);
@@ -74,10 +81,14 @@ impl PeerEvents {
 
     pub(super) fn counts(&self, endpoint: &Endpoint<'_>, kind: EventKind) -> (u64, u64) {
         self.refresh(endpoint);
-        let state = self.state.lock();
+        let state = &mut *self.state.lock();
         match kind {
             EventKind::IncompatibleQos => state.qos.counts(),
             EventKind::IncompatibleType => state.types.counts(),
+            EventKind::Liveliness => {
+                state.pulse(endpoint);
+                state.living.counts()
+            }
             _ => state.moves.counts(),
         }
     }
@@ -88,8 +99,18 @@ impl PeerEvents {
         match kind {
             EventKind::IncompatibleQos => Status::IncompatibleQos(state.qos.take(), state.policy),
             EventKind::IncompatibleType => Status::Counted(state.types.take()),
+            EventKind::Liveliness => {
+                state.pulse(endpoint);
+                Status::Liveliness(state.living.take())
+            }
             _ => Status::Matched(state.take_matched()),
         }
+    }
+
+    /// When the next lease of a publisher ends.
+    pub(super) fn next_moment(&self) -> Option<u64> {
+        let state = self.state.lock();
+        state.peers.iter().filter_map(|peer| peer.life?.next_moment()).min()
     }
 
     /// Looks again where the topic has changed since the last look.
@@ -121,22 +142,26 @@ impl PeerEvents {
             match find(&known, found.slot) {
                 Some(peer) => state.peers.push(peer),
                 // One that cannot be read is going: that moves the generation.
-                None => state.came(found.slot, self.relation(endpoint, &found)),
+                None => self.meet(state, endpoint, &found).unwrap_or_default(),
             }
         });
         for peer in known.iter().filter(|peer| peer.relation == Relation::Matched) {
             if find(&state.peers, peer.slot).is_none() {
-                state.current -= 1;
-                state.moves.add(1);
+                state.went(endpoint, peer);
             }
         }
     }
 
-    fn relation(&self, endpoint: &Endpoint<'_>, found: &Found<'_>) -> Option<Relation> {
+    /// Counts a peer that is seen for the first time.
+    fn meet(&self, state: &mut State, endpoint: &Endpoint<'_>, found: &Found<'_>) -> Option<()> {
+        let context_id = found.hot.ctx_id();
         let detail = || endpoint.registry.detail(found.slot);
         if found.hot.match_key() != endpoint.channel.match_key {
-            let other = detail()?;
-            return Some(if *other.name == *self.topic { Relation::OtherType } else { Relation::Stranger });
+            let same = *detail()?.name == *self.topic;
+            let relation = if same { Relation::OtherType } else { Relation::Stranger };
+            state.types.add(u64::from(same));
+            state.peers.push(Peer { slot: found.slot, relation, context_id, life: None });
+            return Some(());
         }
         let peer: Qos = match found.hot.qos().whole() {
             Some(qos) => qos,
@@ -146,27 +171,45 @@ impl PeerEvents {
             Kind::Publisher => qos_compatible(endpoint.qos, &peer),
             _ => qos_compatible(&peer, endpoint.qos),
         };
-        Some(verdict.map_or_else(Relation::Mismatch, |()| Relation::Matched))
+        let (relation, life) = match verdict {
+            Ok(()) => (Relation::Matched, state.matched(endpoint, &peer)),
+            Err(policy) => (state.mismatched(policy), None),
+        };
+        state.peers.push(Peer { slot: found.slot, relation, context_id, life });
+        Some(())
     }
 }
 
 impl State {
-    fn came(&mut self, slot: SlotId, relation: Option<Relation>) {
-        let Some(relation) = relation else { return };
-        match relation {
-            Relation::Matched => {
-                self.ever.add(1);
-                self.moves.add(1);
-                self.current += 1;
-            }
-            Relation::Mismatch(policy) => {
-                self.qos.add(1);
-                self.policy = Some(policy);
-            }
-            Relation::OtherType => self.types.add(1),
-            Relation::Stranger => {}
+    fn matched(&mut self, endpoint: &Endpoint<'_>, peer: &Qos) -> Option<Life> {
+        self.ever.add(1);
+        self.moves.add(1);
+        self.current += 1;
+        (endpoint.kind == Kind::Subscription).then(|| self.living.came(peer))
+    }
+
+    fn mismatched(&mut self, policy: PolicyKind) -> Relation {
+        self.qos.add(1);
+        self.policy = Some(policy);
+        Relation::Mismatch
+    }
+
+    fn went(&mut self, endpoint: &Endpoint<'_>, peer: &Peer) {
+        self.current -= 1;
+        self.moves.add(1);
+        if let Some(life) = peer.life {
+            self.living.went(life, endpoint.registry.died(peer.slot, peer.context_id));
         }
-        self.peers.push(Peer { slot, relation });
+    }
+
+    /// Looks at what the manual publishers said last.
+    fn pulse(&mut self, endpoint: &Endpoint<'_>) {
+        let now = mono_ns();
+        for peer in &mut self.peers {
+            if let (Some(life), Some(hot)) = (&mut peer.life, endpoint.registry.hot(peer.slot.index)) {
+                self.living.pulse(life, hot, now);
+            }
+        }
     }
 
     fn take_matched(&mut self) -> MatchedStatus {

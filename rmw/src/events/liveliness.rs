@@ -1,0 +1,191 @@
+//! Liveliness: who says that it is alive, and for how long that holds.
+//!
+//! An AUTOMATIC publisher lives while it is in the graph, since its process does. A manual one lives for a lease after each
+//! assertion (a publication is one); before the first one it is neither alive nor not alive.
+
+use parking_lot::Mutex;
+use shoal_registry::{HotCell, Liveliness, Qos};
+use shoal_shm::sync::Ordering;
+
+use super::count::Count;
+use super::{LivelinessStatus, Totals};
+use crate::clock::mono_ns;
+
+/// The lease of a publisher that has to assert its liveliness itself; `u64::MAX` when it never ends.
+pub(super) fn manual_lease(qos: &Qos) -> Option<u64> {
+    match qos.liveliness {
+        Liveliness::Automatic => None,
+        Liveliness::ManualByNode | Liveliness::ManualByTopic => {
+            Some(u64::try_from(qos.lease).ok().filter(|_| qos.lease != Qos::INFINITE).unwrap_or(u64::MAX))
+        }
+    }
+}
+
+/// When a lease that was last renewed at `asserted` ends.
+fn lease_end(asserted: u64, lease: u64) -> u64 {
+    asserted.saturating_add(lease)
+}
+
+/// A publisher's own view: how often it failed to say that it is alive.
+pub(crate) struct Assertions(Option<Mutex<Asserted>>);
+
+struct Asserted {
+    lease: u64,
+    /// 0 before the first.
+    last: u64,
+    lapsed: bool,
+    lost: Count,
+}
+
+impl Assertions {
+    pub(crate) fn new(qos: &Qos) -> Self {
+        Self(
+            manual_lease(qos)
+                .map(|lease| Mutex::new(Asserted { lease, last: 0, lapsed: false, lost: Count::default() })),
+        )
+    }
+
+    /// The publisher says that it is alive. True when it was not alive until now: watchers have to be told then.
+    pub(crate) fn assert(&self, hot: &HotCell) -> bool {
+        let Some(asserted) = &self.0 else { return false };
+        let asserted = &mut *asserted.lock();
+        let now = mono_ns();
+        asserted.elapse(now);
+        let revived = asserted.last == 0 || asserted.lapsed;
+        asserted.last = now;
+        asserted.lapsed = false;
+        // ORDERING(liveliness.assert): before the fence of whoever rings for it; meets `Living::pulse` after the
+        // waiter's fence.
+        hot.asserted().store(now, Ordering::Release);
+        revived
+    }
+
+    pub(super) fn counts(&self) -> (u64, u64) {
+        self.up_to_date(|lost| lost.counts())
+    }
+
+    pub(super) fn take(&self) -> Totals {
+        self.up_to_date(Count::take)
+    }
+
+    pub(super) fn next_moment(&self) -> Option<u64> {
+        let asserted = self.0.as_ref()?.lock();
+        (asserted.last != 0 && !asserted.lapsed).then(|| lease_end(asserted.last, asserted.lease))
+    }
+
+    fn up_to_date<R: Default>(&self, f: impl FnOnce(&mut Count) -> R) -> R {
+        let Some(asserted) = &self.0 else { return R::default() };
+        let asserted = &mut *asserted.lock();
+        asserted.elapse(mono_ns());
+        f(&mut asserted.lost)
+    }
+}
+
+impl Asserted {
+    fn elapse(&mut self, now: u64) {
+        if self.last != 0 && !self.lapsed && now >= lease_end(self.last, self.lease) {
+            self.lapsed = true;
+            self.lost.add(1);
+        }
+    }
+}
+
+/// A matched publisher as a subscription knows it.
+#[derive(Clone, Copy)]
+pub(super) struct Life {
+    /// `None`: automatic.
+    lease: Option<u64>,
+    /// `None` before its first assertion.
+    alive: Option<bool>,
+    asserted: u64,
+}
+
+/// A subscription's view of its publishers.
+#[derive(Default)]
+pub(super) struct Living {
+    alive: u64,
+    not_alive: u64,
+    taken: (u64, u64),
+    moves: Count,
+}
+
+impl Living {
+    /// A publisher matched.
+    pub(super) fn came(&mut self, qos: &Qos) -> Life {
+        let mut life = Life { lease: manual_lease(qos), alive: None, asserted: 0 };
+        if life.lease.is_none() {
+            self.turn(&mut life, true);
+        }
+        life
+    }
+
+    /// A publisher left the graph: deleted, or its process died. The dead count as not alive, since nobody deleted them.
+    pub(super) fn went(&mut self, life: Life, died: bool) {
+        match (life.alive, died) {
+            (Some(true), false) => self.alive -= 1,
+            (Some(true), true) => {
+                self.alive -= 1;
+                self.not_alive += 1;
+            }
+            (Some(false), false) => self.not_alive -= 1,
+            (Some(false), true) | (None, _) => return,
+        }
+        self.moves.add(1);
+    }
+
+    /// Looks at what a manual publisher said last.
+    pub(super) fn pulse(&mut self, life: &mut Life, hot: &HotCell, now: u64) {
+        let Some(lease) = life.lease else { return };
+        // ORDERING(liveliness.assert): Acquire; meets `Assertions::assert`.
+        life.asserted = hot.asserted().load(Ordering::Acquire);
+        if life.asserted == 0 {
+            return;
+        }
+        if life.alive.is_none() {
+            self.turn(life, true);
+        }
+        self.turn(life, now < lease_end(life.asserted, lease));
+    }
+
+    fn turn(&mut self, life: &mut Life, alive: bool) {
+        match (life.alive.replace(alive), alive) {
+            (Some(before), after) if before == after => return,
+            (None, true) => self.alive += 1,
+            (None, false) => self.not_alive += 1,
+            (Some(_), true) => {
+                self.alive += 1;
+                self.not_alive -= 1;
+            }
+            (Some(_), false) => {
+                self.alive -= 1;
+                self.not_alive += 1;
+            }
+        }
+        self.moves.add(1);
+    }
+
+    pub(super) fn counts(&self) -> (u64, u64) {
+        self.moves.counts()
+    }
+
+    pub(super) fn take(&mut self) -> LivelinessStatus {
+        self.moves.take();
+        let before = std::mem::replace(&mut self.taken, (self.alive, self.not_alive));
+        LivelinessStatus {
+            alive: self.alive,
+            not_alive: self.not_alive,
+            alive_change: self.alive as i64 - before.0 as i64,
+            not_alive_change: self.not_alive as i64 - before.1 as i64,
+        }
+    }
+}
+
+impl Life {
+    /// When a manual publisher's lease ends unless it is renewed.
+    pub(super) fn next_moment(&self) -> Option<u64> {
+        match (self.lease, self.alive) {
+            (Some(lease), Some(true)) => Some(lease_end(self.asserted, lease)),
+            _ => None,
+        }
+    }
+}
