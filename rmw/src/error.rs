@@ -53,6 +53,9 @@ pub enum Error {
         /// Namespace asked for.
         namespace: String,
     },
+    /// A bounded wait came to its end.
+    #[error("{0}")]
+    Timeout(String),
     /// Anything else.
     #[error("{0}")]
     Other(String),
@@ -82,6 +85,7 @@ impl Error {
             Error::InvalidArgument(_) => ErrorKind::InvalidArgument,
             Error::Unsupported(_) => ErrorKind::Unsupported,
             Error::Alloc { .. } => ErrorKind::BadAlloc,
+            Error::Timeout(_) => ErrorKind::Timeout,
             Error::NodeNameNonExistent { .. } => ErrorKind::NodeNameNonExistent,
             Error::Join(_)
             | Error::Claim { .. }

@@ -3,6 +3,7 @@
 //! Nothing is delivered to a reader: it is told which classes of outlets have something (pending), looks at their
 //! heads in the registry, and reads their rings. History and live samples are the same slots, so each is read once.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -12,10 +13,11 @@ use shoal_shm::hazard::HazardSlot;
 use shoal_shm::ring::{self, InlineBuf, ReadError, SlotMeta};
 use shoal_shm::sync::Ordering;
 
+use crate::acks::Acks;
 use crate::clock::wall_ns;
 use crate::context::{Context, Memory};
 use crate::error::{Error, Result};
-use crate::matching::{class_bit, kept, offer_is_enough, Channel};
+use crate::matching::{class_bit, is_lossless, kept, offer_is_enough, Channel};
 use crate::message::{Incoming, Sink};
 use crate::outlet::hot_cell;
 use crate::peers::PeerViews;
@@ -60,6 +62,8 @@ struct State {
     last_received: i64,
     taken: u64,
     lost: u64,
+    /// Of a reliable KEEP_ALL subscription: what its publishers are told.
+    acks: Option<Acks>,
 }
 
 /// One outlet as this reader knows it.
@@ -77,6 +81,8 @@ struct Source {
     next: Option<(u64, i64)>,
     /// Known, but never read: incompatible, own while own are ignored, or closed before this reader joined.
     muted: bool,
+    /// Age in nanoseconds after which a sample is not delivered any more; `i64::MAX` for ever.
+    lifespan: i64,
 }
 
 /// What came since somebody last asked, whether or not it was taken.
@@ -127,6 +133,7 @@ impl Inlet {
                 last_received: 0,
                 taken: 0,
                 lost: 0,
+                acks: (plan.outlets == Kind::Publisher && is_lossless(&plan.qos)).then(Acks::default),
             }),
             retired: false,
         };
@@ -186,7 +193,9 @@ impl Inlet {
         let outcome = loop {
             self.poll(state, hot);
             let Some((index, sequence)) = self.next(state, hot) else { break Ok(None) };
-            match self.read(state, index, sequence, sink)? {
+            let read = self.read(state, index, sequence, sink)?;
+            self.acknowledge(state, index);
+            match read {
                 Some(read) => break read.map(Some),
                 None => self.unreadable(state, index, sequence),
             }
@@ -263,6 +272,26 @@ impl Inlet {
         sources.sort_by_key(|source| class_order(source.slot));
         state.sources = sources;
         state.views.retain(|views| state.sources.iter().any(|source| source.context_id == views.context()));
+        self.tell_progress(state);
+    }
+
+    /// Makes the table of acknowledgements anew after the sources have changed.
+    fn tell_progress(&self, state: &mut State) {
+        let Some(acks) = &mut state.acks else { return };
+        let read: Vec<_> = state.sources.iter().map(|source| (source.slot, source.watermark)).collect();
+        let Ok(hot) = hot_cell(self.context.registry(), self.slot) else { return };
+        if acks.rebuild(&mut self.context.arena().lock(), hot, &read).is_err() {
+            // The old table stays; writers that are not in it wait. The next look tries again.
+            state.generation = u64::MAX;
+        }
+    }
+
+    /// Tells the writer of source `index` how far it has been read.
+    fn acknowledge(&self, state: &State, index: usize) {
+        let (Some(acks), Some(source)) = (&state.acks, state.sources.get(index)) else { return };
+        if let Some(outlet) = self.context.registry().hot(source.slot.index) {
+            acks.acknowledge(&self.context, outlet, index, source.watermark);
+        }
     }
 
     fn source(&self, registry: &Registry, found: &Found<'_>, joining: bool) -> Source {
@@ -274,7 +303,12 @@ impl Inlet {
             || (joining && closed)
             || !offer_is_enough(registry, found.slot, found.hot, &self.qos);
         let watermark = if joining { self.start(found.hot) } else { 0 };
-        Source { slot: found.slot, context, endpoint, context_id, start: watermark, watermark, next: None, muted }
+        let lifespan = match found.hot.qos().has_lifespan() {
+            true => registry.detail(found.slot).map_or(i64::MAX, |detail| detail.qos.lifespan),
+            false => i64::MAX,
+        };
+        let (slot, start, next) = (found.slot, watermark, None);
+        Source { slot, context, endpoint, context_id, start, watermark, next, muted, lifespan }
     }
 
     /// Where a joiner starts on an outlet that was there before it.
@@ -302,11 +336,25 @@ impl Inlet {
         while left != 0 {
             let bit = left & left.wrapping_neg();
             left &= !bit;
-            let unread = class_of(&state.sources, bit).iter().any(|source| self.unread(source));
-            if !unread {
+            let class = class_of(&state.sources, bit);
+            class.clone().for_each(|index| self.expire(state, index));
+            if !class.into_iter().any(|index| self.unread(&state.sources[index])) {
                 state.active &= !bit;
                 drain::finish(hot.draining(), bit);
             }
+        }
+    }
+
+    /// Gives up samples that are older than their publisher lets them become.
+    fn expire(&self, state: &mut State, index: usize) {
+        let lifespan = state.sources[index].lifespan;
+        while lifespan != i64::MAX && self.unread(&state.sources[index]) {
+            let time = self.next_time(state, index);
+            // One that is gone already is for the reader to find out.
+            if time == i64::MIN || time.saturating_add(lifespan) > wall_ns() {
+                return;
+            }
+            state.sources[index].watermark += 1;
         }
     }
 
@@ -325,7 +373,7 @@ impl Inlet {
             }
             let oldest = self.oldest(state, &ready)?;
             let sequence = state.sources[oldest].watermark + 1;
-            if total <= self.depth {
+            if total <= self.depth || is_lossless(&self.qos) {
                 return Some((oldest, sequence));
             }
             state.sources[oldest].watermark = sequence;
@@ -452,17 +500,20 @@ impl Drop for Inlet {
     fn drop(&mut self) {
         if !self.retired && self.context.is_usable() {
             self.context.registry().withdraw(self.slot);
+            if let Some(acks) = &mut self.state.get_mut().acks {
+                acks.free(&mut self.context.arena().lock());
+            }
             self.context.collect_drained();
         }
     }
 }
 
-/// The sources of one class.
-fn class_of(sources: &[Source], bit: u64) -> &[Source] {
+/// Indices of the sources of one class.
+fn class_of(sources: &[Source], bit: u64) -> Range<usize> {
     let class = bit.trailing_zeros();
     let from = sources.partition_point(|source| source.slot.index % 64 < class);
     let to = sources.partition_point(|source| source.slot.index % 64 <= class);
-    &sources[from..to]
+    from..to
 }
 
 /// Index of a peer's mappings, made when missing.

@@ -3,6 +3,7 @@
 //! Plain Rust without ROS headers: the `ffi` crate translates the C API into calls of this crate.
 #![deny(unsafe_code)]
 
+mod acks;
 // The plan runner works on messages in memory; nothing else of this crate does.
 #[allow(unsafe_code)]
 pub mod cdr;

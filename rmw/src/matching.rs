@@ -2,11 +2,16 @@
 //!
 //! A match maps nothing: marks, parked bits, progress and hazards all lie in the registry file.
 
-use shoal_registry::{qos_compatible, History, HotCell, Kind, Qos, Registry, SlotId, SlotState, TopicHash};
+use shoal_registry::{
+    qos_compatible, History, HotCell, Kind, Qos, Registry, Reliability, SlotId, SlotState, TopicHash,
+};
 use shoal_shm::sync::{fence, Ordering};
 use shoal_shm::{drain, ring};
 
+use crate::acks::read_by;
+use crate::context::Context;
 use crate::endpoint::{FLAG_IGNORE_LOCAL, KEEP_ALL_DEPTH};
+use crate::peers::PeerViews;
 
 /// What two endpoints must have in common.
 #[derive(Clone, Copy)]
@@ -28,6 +33,11 @@ impl Offer<'_> {
     pub(crate) fn bit(&self) -> u64 {
         class_bit(self.slot)
     }
+
+    /// Whether nothing may be lost on the way to a reader that asks for that.
+    pub(crate) fn is_lossless(&self) -> bool {
+        is_lossless(self.qos)
+    }
 }
 
 /// The pending and draining bit of an outlet: one of 64 classes of registry slots.
@@ -38,6 +48,8 @@ pub(crate) fn class_bit(slot: SlotId) -> u64 {
 struct Reader {
     slot: SlotId,
     context: u16,
+    /// The mappings of a reliable KEEP_ALL reader, whose progress counts.
+    lossless: Option<PeerViews>,
 }
 
 /// The matched inlets of one outlet, as of a generation of its topic.
@@ -46,6 +58,8 @@ pub(crate) struct Readers {
     generation: Option<u64>,
     list: Vec<Reader>,
     deepest: u32,
+    /// What every reliable KEEP_ALL reader had read at the last look.
+    known_read: u64,
 }
 
 impl Readers {
@@ -73,6 +87,7 @@ impl Readers {
     fn refresh_slow(&mut self, registry: &Registry, offer: &Offer<'_>) {
         self.list.clear();
         self.deepest = 0;
+        self.known_read = 0;
         let Channel { topic, match_key } = offer.channel;
         registry.for_each_matching(&[offer.readers], topic, match_key, &mut |found| {
             let (context, _) = found.hot.owner();
@@ -84,7 +99,11 @@ impl Readers {
             }
             if requested_is_met(registry, offer.qos, found.slot, found.hot) {
                 self.deepest = self.deepest.max(kept(requested.history(), requested.depth()));
-                self.list.push(Reader { slot: found.slot, context });
+                let lossless = offer.is_lossless()
+                    && requested.history() == History::KeepAll
+                    && requested.reliability() == Reliability::Reliable;
+                let lossless = lossless.then(|| PeerViews::new(found.hot.ctx_id()));
+                self.list.push(Reader { slot: found.slot, context, lossless });
             }
         });
         self.list.sort_by_key(|reader| reader.context);
@@ -97,6 +116,22 @@ impl Readers {
     /// Depth of the deepest matched reader; 0 when there is none.
     pub(crate) fn deepest(&self) -> u32 {
         self.deepest
+    }
+
+    /// The sequence up to which every reliable KEEP_ALL reader has read, at least; looked up only where `enough` is not
+    /// known yet.
+    pub(crate) fn least_read(&mut self, context: &Context, offer: &Offer<'_>, enough: u64) -> u64 {
+        if self.known_read < enough {
+            let registry = context.registry();
+            let read = self.list.iter().filter_map(|reader| {
+                let reach = reader.lossless.as_ref()?.reach(context.peers());
+                let cell = registry.hot(reader.slot.index)?;
+                let read = read_by(&reach, cell.ring(), offer.slot).unwrap_or(0);
+                registry.slot_state(reader.slot).map(|_| read)
+            });
+            self.known_read = read.min().unwrap_or(u64::MAX);
+        }
+        self.known_read
     }
 
     /// Whether each matched reader has read everything of this outlet (and its class).
@@ -144,6 +179,11 @@ pub(crate) fn ring_context(registry: &Registry, context: u16) {
 
 pub(crate) fn is_drained(hot: &HotCell, bit: u64) -> bool {
     drain::is_drained(hot.pending(), hot.draining(), bit)
+}
+
+/// Reliable and KEEP_ALL.
+pub(crate) fn is_lossless(qos: &Qos) -> bool {
+    qos.history == History::KeepAll && qos.reliability == Reliability::Reliable
 }
 
 /// Samples that a profile keeps.

@@ -8,6 +8,7 @@ use shoal_shm::arena::{AllocError, Arena};
 use shoal_shm::ring::{Reservation, SlotMeta, Writer, HEADER, MAX_STRIDE};
 use shoal_shm::sync::AtomicU64;
 
+use crate::acks::Room;
 use crate::clock::wall_ns;
 use crate::context::{Context, Memory};
 use crate::error::{Error, Result};
@@ -94,7 +95,8 @@ impl Outlet {
     /// Writes one sample into the ring and tells the matched readers. The sequence number is the sample's, from 1.
     ///
     /// # Errors
-    /// The message cannot be serialized, or there is no shared memory for it; nothing was sent then.
+    /// The message cannot be serialized, there is no shared memory for it, or a reliable KEEP_ALL reader is too far
+    /// behind and stays so; nothing was sent then.
     pub(crate) fn send(&self, message: &dyn Outgoing) -> Result<u64> {
         self.context.check()?;
         let size = message.size()?;
@@ -104,6 +106,10 @@ impl Outlet {
         let mut state = self.state.lock();
         let State { writer: Some(writer), readers, scratch } = &mut *state else { return Err(Error::ShutDown) };
         readers.refresh_if_moved(registry, &offer);
+        if offer.is_lossless() {
+            let window = Room::window(readers.deepest().max(1), size);
+            Room { context: &self.context, offer: &offer, hot, head: writer.head(), window }.wait(readers)?;
+        }
         writer.set_window(self.window(readers));
         let sample = Sample { message, size, related: 0 };
         let prepared = sample.prepare(self.context.arena(), writer, scratch)?;

@@ -8,6 +8,7 @@
 
 pub mod arena;
 pub mod crash;
+pub mod credit;
 pub mod doorbell;
 pub mod drain;
 pub mod futex;

@@ -1,0 +1,158 @@
+//! Reliable KEEP_ALL: how far each reader has read each writer, and how a writer waits for room.
+//!
+//! A reliable KEEP_ALL subscription keeps a table in its own memory, which its hot cell's ring word names as if it were a
+//! ring of 64-byte slots: entries of two words, `{key of the publisher | last sequence read}`. The reader alone writes it;
+//! a publisher that has run out of room maps it and looks. Whoever is not in the table has read nothing yet.
+//! If the reader dies between any two stores, the publisher sees a smaller number than the truth, until the reader is
+//! reaped.
+
+use std::time::{Duration, Instant};
+
+use shoal_registry::{HotCell, Registry, SlotId};
+use shoal_shm::arena::{AllocError, Arena, Block};
+use shoal_shm::credit;
+use shoal_shm::futex::Deadline;
+use shoal_shm::ring::{RingDesc, Segments};
+use shoal_shm::sync::{fence, AtomicU64, Ordering};
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matching::{ring_context, Offer, Readers};
+
+const LINE: usize = 64;
+const ENTRY_WORDS: usize = 2;
+const ENTRIES_PER_LINE: usize = LINE / 8 / ENTRY_WORDS;
+
+/// How long a publish waits for room before it fails (the DDS default of `max_blocking_time`).
+const MAX_BLOCKING: Duration = Duration::from_millis(100);
+
+/// Bytes that a publisher keeps for readers that are behind.
+const BYTES_IN_FLIGHT: u64 = 256 << 20;
+
+/// How often a blocked writer looks for readers that were killed.
+const LOOK_FOR_THE_DEAD: Duration = Duration::from_millis(20);
+
+/// Names a publisher in a table; never 0.
+fn key(outlet: SlotId) -> u64 {
+    1 << 63 | u64::from(outlet.incarnation) << 32 | u64::from(outlet.index)
+}
+
+/// A reader's table.
+#[derive(Default)]
+pub(crate) struct Acks {
+    table: Option<Block>,
+    generation: u64,
+}
+
+impl Acks {
+    /// Makes the table anew for these publishers, each with the sequence that was read last.
+    pub(crate) fn rebuild(
+        &mut self,
+        arena: &mut Arena,
+        hot: &HotCell,
+        sources: &[(SlotId, u64)],
+    ) -> std::result::Result<(), AllocError> {
+        let log2_lines = sources.len().div_ceil(ENTRIES_PER_LINE).max(1).next_power_of_two().trailing_zeros();
+        let block = arena.alloc(LINE << log2_lines)?;
+        let words = arena.words(block);
+        words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+        for (entry, (outlet, read)) in words.chunks_exact(ENTRY_WORDS).zip(sources) {
+            entry[0].store(key(*outlet), Ordering::Relaxed);
+            entry[1].store(*read, Ordering::Relaxed);
+        }
+        self.generation += 1;
+        let desc = RingDesc::pack(block.segment, block.offset, log2_lines, LINE, self.generation);
+        // ORDERING(acks.table): Release: the entries come before the name. Meets `read_by`.
+        hot.ring().store(desc.map_or(0, RingDesc::word), Ordering::Release);
+        if let Some(old) = self.table.replace(block) {
+            arena.free_later(old);
+        }
+        Ok(())
+    }
+
+    /// Says that the publisher of entry `index` has been read up to `sequence`, and wakes it where it waits for that.
+    pub(crate) fn acknowledge(&self, context: &Context, outlet: &HotCell, index: usize, sequence: u64) {
+        let Some(table) = self.table else { return };
+        let arena = context.arena().lock();
+        let Some(entry) = arena.words(table).get(index * ENTRY_WORDS + 1) else { return };
+        if credit::acknowledge(entry, sequence, outlet.draining()) {
+            ring_context(context.registry(), outlet.owner().0);
+        }
+    }
+
+    /// Gives the table back.
+    pub(crate) fn free(&mut self, arena: &mut Arena) {
+        self.table.take().into_iter().for_each(|table| arena.free_later(table));
+    }
+}
+
+/// How far a reader has read a publisher. `None`: its table is being replaced, or is not what it should be.
+pub(crate) fn read_by(segments: &dyn Segments, reader: &AtomicU64, outlet: SlotId) -> Option<u64> {
+    // ORDERING(acks.table): Acquire: the table's entries come before its name. Meets `Acks::rebuild`.
+    let word = reader.load(Ordering::Acquire);
+    let desc = RingDesc::checked(word).filter(|desc| desc.stride() == LINE)?;
+    let count = usize::try_from(desc.capacity()).ok()?.checked_mul(LINE / 8)?;
+    let words = segments.words(desc.segment(), desc.offset(), count)?;
+    let own = |entry: &&[AtomicU64]| entry[0].load(Ordering::Relaxed) == key(outlet);
+    let read = words.chunks_exact(ENTRY_WORDS).find(own).map_or(0, |entry| credit::acked(&entry[1]));
+    // ORDERING(acks.table): what was read of a replaced table shows that it has been replaced.
+    fence(Ordering::Acquire);
+    (reader.load(Ordering::Relaxed) == word).then_some(read)
+}
+
+/// Waits until the publisher may have one more sample in flight.
+pub(crate) struct Room<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) offer: &'a Offer<'a>,
+    pub(crate) hot: &'a HotCell,
+    /// The last committed sequence.
+    pub(crate) head: u64,
+    /// The most samples in flight.
+    pub(crate) window: u64,
+}
+
+impl Room<'_> {
+    /// Fewer large samples than small ones may be in flight.
+    pub(crate) fn window(most: u32, size: usize) -> u64 {
+        (BYTES_IN_FLIGHT / (size as u64).max(1)).clamp(1, u64::from(most))
+    }
+
+    /// # Errors
+    /// [`Error::Timeout`]: a reader is that far behind, and did not read on in time.
+    pub(crate) fn wait(&self, readers: &mut Readers) -> Result<()> {
+        let enough = (self.head + 1).saturating_sub(self.window);
+        let has_room = |readers: &mut Readers| readers.least_read(self.context, self.offer, enough) >= enough;
+        if has_room(readers) {
+            return Ok(());
+        }
+        let end = Instant::now() + MAX_BLOCKING;
+        // Half the window at once: a writer that is woken for each sample read would spend its time on waking.
+        credit::ask(self.hot.draining(), self.head + 1 - self.window.div_ceil(2).min(self.head));
+        let outcome = loop {
+            let parked = self.context.registry().park();
+            if has_room(readers) {
+                break Ok(());
+            }
+            if Instant::now() >= end {
+                break Err(Error::Timeout(format!(
+                    "{} samples are in flight and a reliable KEEP_ALL subscription has not read on for {} ms; publish \
+                     again, publish less, or use KEEP_LAST",
+                    self.window,
+                    MAX_BLOCKING.as_millis()
+                )));
+            }
+            // However it ends, look again.
+            let _ = parked.sleep(Some(Deadline::after(LOOK_FOR_THE_DEAD)));
+            drop(parked);
+            self.look_for_the_dead(readers);
+        };
+        credit::stop_asking(self.hot.draining());
+        outcome
+    }
+
+    fn look_for_the_dead(&self, readers: &mut Readers) {
+        let registry: &Registry = self.context.registry();
+        registry.sweep();
+        readers.refresh_if_moved(registry, self.offer);
+    }
+}

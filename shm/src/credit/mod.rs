@@ -1,0 +1,50 @@
+//! How a writer that must lose nothing waits for its readers.
+//!
+//! Two words. `acked`, in the reader's memory: the last sequence number it has read of this writer. `wanted`, in the
+//! writer's cell: 0, or the number that the blocked writer waits for.
+//!
+//! 1. A writer without room stores `wanted`, parks at its doorbell (which fences), looks at `acked`, and sleeps.
+//! 2. A reader stores `acked`, fences, looks at `wanted`, and rings the writer's doorbell where it has got that far.
+//!
+//! So either the writer's look finds the acknowledgement, or the reader's look finds the wish and rings.
+//!
+//! Death: a reader that dies without ringing is found by the blocked writer, which looks for the dead. A dead writer's
+//! wish costs its readers a futile ring.
+
+#[cfg(test)]
+mod models;
+
+use crate::sync::{fence, AtomicU64, Ordering};
+
+/// Says that the writer waits for `sequence`. Park after it, and look at the acknowledgements before sleeping.
+pub fn ask(wanted: &AtomicU64, sequence: u64) {
+    // ORDERING(credit.ask): before the fence of the park that follows; meets `acknowledge`.
+    wanted.store(sequence, Ordering::Relaxed);
+}
+
+/// Says that the writer waits no more.
+pub fn stop_asking(wanted: &AtomicU64) {
+    wanted.store(0, Ordering::Relaxed);
+}
+
+/// Says that everything up to `sequence` has been read. True: the writer waits for that; ring its doorbell, for which
+/// the fence has been executed.
+#[must_use = "a blocked writer is to be rung"]
+pub fn acknowledge(acked: &AtomicU64, sequence: u64, wanted: &AtomicU64) -> bool {
+    acknowledge_with(acked, sequence, wanted, || fence(Ordering::SeqCst))
+}
+
+fn acknowledge_with(acked: &AtomicU64, sequence: u64, wanted: &AtomicU64, fence: impl FnOnce()) -> bool {
+    // ORDERING(credit.read): Release: our reads of the samples come before their memory is used again; meets `acked`.
+    acked.store(sequence, Ordering::Release);
+    // ORDERING(credit.ask): the acknowledgement before the look at the wish; meets `ask` and the fence of the park.
+    fence();
+    let wanted = wanted.load(Ordering::Relaxed);
+    wanted != 0 && sequence >= wanted
+}
+
+/// How far a reader has read.
+pub fn acked(word: &AtomicU64) -> u64 {
+    // ORDERING(credit.read): Acquire: the reader's reads come before what the writer does with the memory.
+    word.load(Ordering::Acquire)
+}
