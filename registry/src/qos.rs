@@ -143,6 +143,11 @@ impl HotQos {
         )
     }
 
+    /// The same with another depth.
+    pub(crate) fn with_depth(self, depth: u32) -> HotQos {
+        HotQos(self.0 & u64::from(u32::MAX) | u64::from(depth) << 32)
+    }
+
     /// History depth in samples.
     pub fn depth(self) -> u32 {
         (self.0 >> 32) as u32
@@ -297,6 +302,8 @@ mod tests {
         assert_eq!((hot.depth(), hot.reliability(), hot.durability()), (q.depth, q.reliability, q.durability));
         assert_eq!((hot.history(), hot.has_deadline(), hot.has_lease()), (q.history, true, false));
         assert!(hot.has_lifespan());
+        let deep = hot.with_depth(7);
+        assert_eq!((deep.depth(), deep.with_depth(q.depth)), (7, hot));
         let mut bad = to_words(&q);
         bad[4] = 3;
         assert_eq!(from_words(&bad), None);

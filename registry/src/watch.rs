@@ -2,7 +2,7 @@
 
 use crate::context::Registry;
 use crate::hash::TopicHash;
-use crate::ident::{Kind, Side};
+use crate::ident::{Kind, Side, SlotId};
 use crate::layout::Word;
 use shoal_shm::sync::{fence, AtomicU64, Ordering};
 
@@ -41,6 +41,19 @@ impl Registry {
         // ORDERING(registry.watch): bit, then fence, then generation; meets the fence in `announce`: either the change
         // sees the bit, or we see the generation moved.
         fence(Ordering::SeqCst);
+    }
+
+    /// Has the topic's outlets keep this many unread samples for an own inlet, more than the depth in its profile, which
+    /// the graph goes on showing. Anything but an own slot is left alone.
+    pub fn set_reach(&self, s: SlotId, samples: u32) {
+        let held = self.slot_state(s).is_some() && self.owns(s.index);
+        let (Some(word), Some(hot)) = (self.word(s.index), self.hot(s.index)) else { return };
+        if self.is_forked() || !held {
+            return;
+        }
+        hot.set_depth(samples);
+        // ORDERING(registry.generation): Release; as in `announce`. The graph is the same, so nobody is rung.
+        self.inlets_generation(word.topic()).fetch_add(1, Ordering::AcqRel);
     }
 
     pub(crate) fn unwatch(&self, ctx: usize) {

@@ -3,6 +3,8 @@
 //! Nothing is delivered to a reader: it is told which classes of outlets have something (pending), looks at their
 //! heads in the registry, and reads their rings. History and live samples are the same slots, so each is read once.
 
+mod filtering;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,10 +19,12 @@ use crate::acks::Acks;
 use crate::clock::wall_ns;
 use crate::context::{Context, Memory};
 use crate::error::{Error, Result};
+use crate::filter::SampleFilter;
 use crate::matching::{class_bit, is_lossless, kept, offer_is_enough, Channel};
 use crate::message::{Incoming, Sink};
 use crate::outlet::hot_cell;
 use crate::peers::PeerViews;
+use filtering::Filtering;
 
 /// The newest samples of an outlet that a look at what came reads the times of.
 const ARRIVALS_LOOKED_AT: u64 = 64;
@@ -37,6 +41,8 @@ pub(crate) struct Inlet {
     ignore_local: bool,
     joined_at: i64,
     state: Mutex<State>,
+    /// Locked with `state` held, and only where that says `filtered`.
+    filtering: Mutex<Filtering>,
     /// The slot was handed on: a service's responses may outlive it.
     retired: bool,
 }
@@ -49,6 +55,7 @@ pub(crate) struct InletPlan {
     pub(crate) qos: Qos,
     pub(crate) depth: u32,
     pub(crate) ignore_local: bool,
+    pub(crate) filter: Option<Arc<dyn SampleFilter>>,
 }
 
 struct State {
@@ -62,6 +69,10 @@ struct State {
     last_received: i64,
     taken: u64,
     lost: u64,
+    /// How many of an outlet's newest samples are looked at: the depth, or more where a filter thins them.
+    reach: u64,
+    /// Samples go through `Inlet::filtering`.
+    filtered: bool,
     /// Of a reliable KEEP_ALL subscription: what its publishers are told.
     acks: Option<Acks>,
 }
@@ -75,8 +86,10 @@ struct Source {
     context_id: u64,
     /// The watermark it began with.
     start: u64,
-    /// The last sequence that was read or given up.
+    /// The last sequence that was read, looked at or given up.
     watermark: u64,
+    /// The oldest sample up to there that has passed the reader's filter and is not taken yet.
+    waiting: Option<u64>,
     /// Sequence and source time of the next sample, once looked up.
     next: Option<(u64, i64)>,
     /// Known, but never read: incompatible, own while own are ignored, or closed before this reader joined.
@@ -107,6 +120,13 @@ pub(crate) struct Taken {
     pub(crate) context_id: u64,
 }
 
+impl Source {
+    /// The last sequence that this reader needs no more.
+    fn done(&self) -> u64 {
+        self.waiting.map_or(self.watermark, |waiting| waiting - 1)
+    }
+}
+
 fn class_order(slot: SlotId) -> (u32, u32) {
     (slot.index % 64, slot.index)
 }
@@ -115,13 +135,14 @@ impl Inlet {
     /// Joins: from here on each sample is either history that is read now, or its writer knows this reader.
     /// The registry slot must be claimed and not yet published; the caller publishes it afterwards.
     pub(crate) fn join(context: &Arc<Context>, plan: InletPlan) -> Result<Self> {
+        let depth = u64::from(plan.depth.max(1));
         let inlet = Self {
             context: context.clone(),
             slot: plan.slot,
             channel: plan.channel,
             outlets: plan.outlets,
             qos: plan.qos,
-            depth: u64::from(plan.depth.max(1)),
+            depth,
             ignore_local: plan.ignore_local,
             joined_at: wall_ns(),
             state: Mutex::new(State {
@@ -133,10 +154,14 @@ impl Inlet {
                 last_received: 0,
                 taken: 0,
                 lost: 0,
+                reach: depth,
+                filtered: false,
                 acks: (plan.outlets == Kind::Publisher && is_lossless(&plan.qos)).then(Acks::default),
             }),
+            filtering: Mutex::default(),
             retired: false,
         };
+        inlet.set_filter(plan.filter);
         {
             let state = &mut *inlet.state.lock();
             inlet.scan(state, true);
@@ -180,6 +205,9 @@ impl Inlet {
         }
         let Ok(hot) = hot_cell(self.context.registry(), self.slot) else { return false };
         let state = &mut *self.state.lock();
+        if state.filtered {
+            return self.has_passed(state, hot);
+        }
         self.poll(state, hot);
         self.prune(state, hot);
         state.active != 0
@@ -190,19 +218,27 @@ impl Inlet {
         self.context.check()?;
         let hot = hot_cell(self.context.registry(), self.slot)?;
         let state = &mut *self.state.lock();
-        let outcome = loop {
-            self.poll(state, hot);
-            let Some((index, sequence)) = self.next(state, hot) else { break Ok(None) };
-            let read = self.read(state, index, sequence, sink)?;
-            self.acknowledge(state, index);
-            match read {
-                Some(read) => break read.map(Some),
-                None => self.unreadable(state, index, sequence),
-            }
+        let outcome = match state.filtered {
+            true => self.take_passed(state, hot, sink),
+            false => self.take_next(state, hot, sink),
         };
         // A reader that is done says so at once: what it has read can be given back.
         self.prune(state, hot);
         outcome
+    }
+
+    fn take_next(&self, state: &mut State, hot: &HotCell, sink: Sink<'_>) -> Result<Option<Taken>> {
+        loop {
+            self.poll(state, hot);
+            let Some((index, sequence)) = self.next(state, hot) else { return Ok(None) };
+            let read = self.read(state, index, sequence, sink)?;
+            state.sources[index].watermark = sequence;
+            self.acknowledge(state, index);
+            match read {
+                Some(read) => return read.map(Some),
+                None => self.unreadable(state, index, sequence),
+            }
+        }
     }
 
     /// Looks at what came, without taking anything; `heads` is what the last call saw.
@@ -266,7 +302,7 @@ impl Inlet {
             let known = state.sources.binary_search_by_key(&class_order(found.slot), |source| class_order(source.slot));
             match known.ok().map(|at| state.sources[at]).filter(|source| source.slot == found.slot) {
                 Some(source) => sources.push(source),
-                None => sources.push(self.source(registry, &found, joining)),
+                None => sources.push(self.source(registry, &found, joining.then_some(state.reach))),
             }
         });
         sources.sort_by_key(|source| class_order(source.slot));
@@ -278,7 +314,7 @@ impl Inlet {
     /// Makes the table of acknowledgements anew after the sources have changed.
     fn tell_progress(&self, state: &mut State) {
         let Some(acks) = &mut state.acks else { return };
-        let read: Vec<_> = state.sources.iter().map(|source| (source.slot, source.watermark)).collect();
+        let read: Vec<_> = state.sources.iter().map(|source| (source.slot, source.done())).collect();
         let Ok(hot) = hot_cell(self.context.registry(), self.slot) else { return };
         if acks.rebuild(&mut self.context.arena().lock(), hot, &read).is_err() {
             // The old table stays; writers that are not in it wait. The next look tries again.
@@ -290,29 +326,30 @@ impl Inlet {
     fn acknowledge(&self, state: &State, index: usize) {
         let (Some(acks), Some(source)) = (&state.acks, state.sources.get(index)) else { return };
         if let Some(outlet) = self.context.registry().hot(source.slot.index) {
-            acks.acknowledge(&self.context, outlet, index, source.watermark);
+            acks.acknowledge(&self.context, outlet, index, source.done());
         }
     }
 
-    fn source(&self, registry: &Registry, found: &Found<'_>, joining: bool) -> Source {
+    /// `joining`: how many samples back a joiner starts.
+    fn source(&self, registry: &Registry, found: &Found<'_>, joining: Option<u64>) -> Source {
         let (context, endpoint) = found.hot.owner();
         let context_id = found.hot.ctx_id();
         let own = context_id == registry.context_id();
         let closed = !matches!(found.state, SlotState::Joining | SlotState::Live);
         let muted = (self.ignore_local && own)
-            || (joining && closed)
+            || (joining.is_some() && closed)
             || !offer_is_enough(registry, found.slot, found.hot, &self.qos);
-        let watermark = if joining { self.start(found.hot) } else { 0 };
+        let watermark = joining.map_or(0, |reach| self.start(found.hot, reach));
         let lifespan = match found.hot.qos().has_lifespan() {
             true => registry.detail(found.slot).map_or(i64::MAX, |detail| detail.qos.lifespan),
             false => i64::MAX,
         };
-        let (slot, start, next) = (found.slot, watermark, None);
-        Source { slot, context, endpoint, context_id, start, watermark, next, muted, lifespan }
+        let (slot, start, next, waiting) = (found.slot, watermark, None, None);
+        Source { slot, context, endpoint, context_id, start, watermark, waiting, next, muted, lifespan }
     }
 
     /// Where a joiner starts on an outlet that was there before it.
-    fn start(&self, outlet: &HotCell) -> u64 {
+    fn start(&self, outlet: &HotCell, reach: u64) -> u64 {
         // The claim has moved the topic's generation: either the writer sees this reader, or this is its newest head.
         let head = ring::head_after_registering(outlet.head());
         let offered = outlet.qos();
@@ -320,7 +357,7 @@ impl Inlet {
             return head;
         }
         let retained = u64::from(kept(offered.history(), offered.depth()));
-        head - self.depth.min(retained).min(head)
+        head - reach.min(retained).min(head)
     }
 
     /// The outlet's last committed sequence, as long as the slot is still the same outlet's.
@@ -348,7 +385,7 @@ impl Inlet {
     /// Gives up samples that are older than their publisher lets them become.
     fn expire(&self, state: &mut State, index: usize) {
         let lifespan = state.sources[index].lifespan;
-        while lifespan != i64::MAX && self.unread(&state.sources[index]) {
+        while lifespan != i64::MAX && self.is_behind(&state.sources[index]) {
             let time = self.next_time(state, index);
             // One that is gone already is for the reader to find out.
             if time == i64::MIN || time.saturating_add(lifespan) > wall_ns() {
@@ -359,6 +396,10 @@ impl Inlet {
     }
 
     fn unread(&self, source: &Source) -> bool {
+        source.waiting.is_some() || self.is_behind(source)
+    }
+
+    fn is_behind(&self, source: &Source) -> bool {
         !source.muted && self.head(source).is_some_and(|head| head > source.watermark)
     }
 
@@ -391,7 +432,7 @@ impl Inlet {
                 continue;
             }
             let Some(head) = self.head(&source).filter(|head| *head > source.watermark) else { continue };
-            let oldest_kept = head.saturating_sub(self.depth);
+            let oldest_kept = head.saturating_sub(state.reach);
             if oldest_kept > source.watermark {
                 self.dropped(state, oldest_kept - source.watermark);
                 state.sources[index].watermark = oldest_kept;
@@ -423,9 +464,9 @@ impl Inlet {
         }
     }
 
-    /// A sample could not be read. It is not lost where it has meanwhile left the newest `depth`.
+    /// A sample could not be read. It is not lost where it has meanwhile left the newest ones that count.
     fn unreadable(&self, state: &mut State, index: usize, sequence: u64) {
-        let kept = |head: u64| head.saturating_sub(self.depth) < sequence;
+        let kept = |head: u64| head.saturating_sub(state.reach) < sequence;
         if state.sources.get(index).and_then(|source| self.head(source)).is_none_or(kept) {
             state.lost = state.lost.saturating_add(1);
             self.context.registry().doorbell().ring();
@@ -459,24 +500,35 @@ impl Inlet {
     /// Reads one sample into the sink. `Ok(None)`: it was lapped, or its memory is not what it should be.
     fn read(&self, state: &mut State, index: usize, sequence: u64, sink: Sink<'_>) -> Result<Option<Result<Taken>>> {
         let source = state.sources[index];
+        let read = self.show(state, index, sequence, |meta, sample| sink(sample).map(|()| meta))?;
+        Ok(read.map(|read| read.map(|meta| self.taken(state, &source, sequence, meta))))
+    }
+
+    /// Shows one sample to somebody. `Ok(None)`: as for [`read`](Self::read).
+    fn show<R>(
+        &self,
+        state: &mut State,
+        index: usize,
+        sequence: u64,
+        look: impl FnOnce(SlotMeta, Incoming) -> R,
+    ) -> Result<Option<R>> {
+        let source = state.sources[index];
         let registry = self.context.registry();
         let hazard = hazard(registry)?;
-        state.sources[index].watermark = sequence;
         let Some(outlet) = registry.hot(source.slot.index) else { return Ok(None) };
         let views = views_of(&mut state.views, source.context_id);
         let reach = state.views[views].reach(self.context.peers());
-        let read =
+        let seen =
             ring::read(&reach, outlet.ring(), source.context, sequence, &hazard, &mut state.buffer, |meta, body| {
                 // The slot may have changed hands since it was looked at: then this is somebody else's sample.
                 registry.slot_state(source.slot)?;
                 let encapsulation = meta.encapsulation.to_le_bytes();
-                Some((meta, sink(Incoming { encapsulation, ptr: body.ptr, len: body.len })))
+                Some(look(meta, Incoming { encapsulation, ptr: body.ptr, len: body.len }))
             });
         state.views[views].tidy();
-        match read {
-            Ok(Some((meta, Ok(())))) => Ok(Some(Ok(self.taken(state, &source, sequence, meta)))),
-            Ok(Some((_, Err(error)))) => Ok(Some(Err(error))),
-            Ok(None) | Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => Ok(None),
+        match seen {
+            Ok(seen) => Ok(seen),
+            Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => Ok(None),
         }
     }
 

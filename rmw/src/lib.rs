@@ -13,6 +13,7 @@ mod context;
 mod endpoint;
 mod error;
 mod events;
+pub mod filter;
 pub mod graph;
 mod guard_condition;
 mod inlet;

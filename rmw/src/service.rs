@@ -35,6 +35,7 @@ impl Service {
             qos,
             depth: SERVICE_DEPTH,
             ignore_local: false,
+            filter: None,
         };
         let inlet = Inlet::join(context, plan)?;
         context.registry().publish(entered.slot);

@@ -7,6 +7,7 @@ use shoal_registry::{gid, Kind, Qos, Registry};
 use crate::endpoint::{enter, Entry, FLAG_IGNORE_LOCAL};
 use crate::error::Result;
 use crate::events::{Endpoint, Lost, PeerEvents, Requested};
+use crate::filter::SampleFilter;
 use crate::graph;
 use crate::inlet::{Inlet, InletPlan};
 use crate::matching::kept;
@@ -14,10 +15,12 @@ use crate::message::{MessageInfo, Sink, TypeInfo};
 use crate::node::Node;
 
 /// Choices of a subscription beyond its profile.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SubscriptionOptions {
     /// Take nothing that publishers of the same context sent, neither live nor from history.
     pub ignore_local_publications: bool,
+    /// Take only samples that pass, from the first on.
+    pub filter: Option<Arc<dyn SampleFilter>>,
 }
 
 /// Receives the samples of one topic.
@@ -55,6 +58,7 @@ impl Subscription {
             qos,
             depth: kept(qos.history, qos.depth),
             ignore_local,
+            filter: options.filter,
         };
         let inlet = Inlet::join(context, plan)?;
         context.registry().publish(entered.slot);
@@ -82,6 +86,12 @@ impl Subscription {
     /// Whether [`take`](Self::take) would find a sample now.
     pub fn has_data(&self) -> bool {
         self.inlet.has_data()
+    }
+
+    /// Takes only samples that pass from now on, `None`: all. Samples that passed an earlier filter and were not taken
+    /// yet are asked again; those that did not pass are gone.
+    pub fn set_filter(&self, filter: Option<Arc<dyn SampleFilter>>) {
+        self.inlet.set_filter(filter);
     }
 
     /// The subscription's identity, unique in the domain.

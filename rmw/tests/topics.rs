@@ -157,7 +157,7 @@ fn own_publications_are_ignored_live_and_in_history() {
     let (own, other) = (publisher(&node(&a, "p"), "/t", latched(5)), publisher(&node(&b, "p"), "/t", latched(5)));
     send(&own, [1]);
     send(&other, [2]);
-    let options = SubscriptionOptions { ignore_local_publications: true };
+    let options = SubscriptionOptions { ignore_local_publications: true, ..SubscriptionOptions::default() };
     let reader = Subscription::new(&node(&a, "r"), "/t", bytes_type(), latched(10), options).expect("a subscription");
     send(&own, [3]);
     assert!(reader.has_data());

@@ -48,7 +48,7 @@ fn create(
     super::check_network_flows("rmw_create_subscription", options.require_unique_network_flow_endpoints)?;
     let message = super::message_type(type_support)?;
     let qos = settle(node, topic, profile)?;
-    let own = SubscriptionOptions { ignore_local_publications: options.ignore_local_publications };
+    let own = SubscriptionOptions { ignore_local_publications: options.ignore_local_publications, filter: None };
     let subscription = Subscription::new(&node.node, topic, super::message_info(&message), qos, own)?;
     Ok(SubscriptionData { subscription, message, topic: names::to_c(topic)? }.expose(kept(options)))
 }

@@ -55,7 +55,8 @@ impl HotCell {
         self.0[4].load(Ordering::Relaxed)
     }
 
-    /// The part of the QoS profile that every peer needs.
+    /// The part of the QoS profile that every peer needs. The depth of an inlet can be more than its profile's: see
+    /// [`Registry::set_reach`](crate::Registry::set_reach).
     pub fn qos(&self) -> HotQos {
         HotQos(self.0[5].load(Ordering::Relaxed))
     }
@@ -63,6 +64,17 @@ impl HotCell {
     /// Adds to what the owner wants to be woken for; only the owner does this.
     pub(crate) fn want(&self, interest: Interest) {
         self.0[5].fetch_or(interest.0 << INTEREST, Ordering::Relaxed);
+    }
+
+    /// Only the owner does this.
+    pub(crate) fn set_depth(&self, depth: u32) {
+        let mut qos = self.qos();
+        // Another thread of the owner may add an interest meanwhile.
+        while let Err(now) =
+            self.0[5].compare_exchange_weak(qos.0, qos.with_depth(depth).0, Ordering::Relaxed, Ordering::Relaxed)
+        {
+            qos = HotQos(now);
+        }
     }
 
     /// Index of the owning context and number of the endpoint in it.

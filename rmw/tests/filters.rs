@@ -1,0 +1,199 @@
+//! Filtered subscriptions: what is taken, what a wait says, and what KEEP_LAST counts.
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use common::*;
+use shoal_rmw::filter::SampleFilter;
+use shoal_rmw::{wait, Context, Incoming, Node, Qos, Subscription, SubscriptionOptions, WaitOutcome, Waitable};
+
+/// Passes bodies whose first byte is a multiple of a number, and counts how often it was asked.
+#[derive(Debug)]
+struct Multiples {
+    of: u8,
+    asked: AtomicUsize,
+}
+
+impl Multiples {
+    fn of(of: u8) -> Arc<Multiples> {
+        Arc::new(Multiples { of, asked: AtomicUsize::new(0) })
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl SampleFilter for Multiples {
+    fn accepts(&self, sample: Incoming) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        bytes(sample)[0] % self.of == 0
+    }
+}
+
+fn filtered(node: &Arc<Node>, qos: Qos, filter: &Arc<Multiples>) -> Arc<Subscription> {
+    let options = SubscriptionOptions { filter: Some(filter.clone()), ..SubscriptionOptions::default() };
+    Subscription::new(node, "/t", bytes_type(), qos, options).expect("a subscription")
+}
+
+fn is_ready(context: &Arc<Context>, subscription: &Subscription, timeout: Duration) -> bool {
+    let mut ready = [false];
+    let outcome = wait(context, &[Waitable::Subscription(subscription)], &mut ready, Some(timeout)).expect("waits");
+    assert_eq!(outcome == WaitOutcome::Ready, ready[0]);
+    ready[0]
+}
+
+#[test]
+fn only_what_passes_is_ready_and_taken_and_each_sample_is_asked_once() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let filter = Multiples::of(3);
+    let (publisher, reader) =
+        (publisher(&node(&a, "p"), "/t", depth(20)), filtered(&node(&b, "r"), depth(20), &filter));
+    for number in [1, 2] {
+        send(&publisher, [number]);
+        assert!(!is_ready(&b, &reader, Duration::ZERO), "{number}");
+        assert!(take(&reader).is_none());
+    }
+    (3..8).for_each(|number| {
+        send(&publisher, [number]);
+    });
+    assert!(is_ready(&b, &reader, Duration::ZERO));
+    assert!(reader.has_data());
+    let (body, info) = take(&reader).expect("a sample");
+    assert_eq!((body, info.publication_sequence, info.reception_sequence), (vec![3], 3, 1));
+    assert!(is_ready(&b, &reader, Duration::ZERO));
+    assert_eq!(take_all(&reader), [[6]]);
+    assert!(!is_ready(&b, &reader, Duration::from_millis(20)));
+    assert_eq!(filter.asked(), 7);
+}
+
+#[test]
+fn a_waiting_reader_sleeps_through_what_does_not_pass_and_wakes_for_what_does() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let reader = filtered(&node(&b, "r"), depth(5), &Multiples::of(10));
+    let sender = std::thread::spawn(move || {
+        let publisher = publisher(&node(&a, "p"), "/t", depth(5));
+        (1..=10).for_each(|number| {
+            send(&publisher, [number]);
+            std::thread::yield_now();
+        });
+        publisher
+    });
+    assert!(is_ready(&b, &reader, Duration::from_secs(30)));
+    assert_eq!(take_all(&reader), [[10]]);
+    drop(sender.join());
+    assert!(!reader.has_data());
+}
+
+#[test]
+fn a_flood_that_does_not_pass_neither_ends_a_wait_nor_makes_it_late() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let reader = filtered(&node(&b, "r"), depth(1000), &Multiples::of(2));
+    let running = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let senders: Vec<_> = (0..2)
+        .map(|_| {
+            let (node, running) = (node(&a, "p"), running.clone());
+            std::thread::spawn(move || {
+                let publisher = publisher(&node, "/t", depth(1000));
+                while running.load(Ordering::Relaxed) {
+                    send(&publisher, [1]);
+                }
+                send(&publisher, [2]);
+                publisher
+            })
+        })
+        .collect();
+    let start = Instant::now();
+    let ready = is_ready(&b, &reader, Duration::from_millis(300));
+    let lasted = start.elapsed();
+    running.store(false, Ordering::Relaxed);
+    assert!(!ready);
+    assert!(lasted < Duration::from_secs(10), "{lasted:?}");
+    assert!(is_ready(&b, &reader, Duration::from_secs(30)), "what passes after the flood is found");
+    let publishers: Vec<_> = senders.into_iter().map(|sender| sender.join().expect("no panic")).collect();
+    assert_eq!(take_all(&reader), [[2], [2]]);
+    drop(publishers);
+}
+
+#[test]
+fn keep_last_counts_what_passes() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let filter = Multiples::of(10);
+    let node_b = node(&b, "r");
+    let (publisher, reader) = (publisher(&node(&a, "p"), "/t", latched(30)), filtered(&node_b, depth(1), &filter));
+    (1..25).for_each(|number| {
+        send(&publisher, [number]);
+    });
+    assert_eq!(take_all(&reader), [[20]], "live");
+    let late = filtered(&node_b, latched(1), &filter);
+    assert_eq!(take_all(&late), [[20]], "history");
+    assert!(!late.has_data());
+    let deeper = filtered(&node_b, latched(2), &filter);
+    assert_eq!(take_all(&deeper), [[10], [20]], "history, of several");
+}
+
+#[test]
+fn several_publishers_come_in_the_order_of_their_source_times() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let node = node(&a, "p");
+    let publishers = [publisher(&node, "/t", depth(50)), publisher(&node, "/t", depth(50))];
+    let reader = filtered(&self::node(&b, "r"), depth(4), &Multiples::of(2));
+    (0..20).for_each(|number| {
+        send(&publishers[usize::from(number / 3 % 2)], [number]);
+    });
+    assert_eq!(take_all(&reader), [[12], [14], [16], [18]]);
+}
+
+#[test]
+fn a_filter_changed_at_run_time_decides_about_what_was_not_taken() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let publisher = publisher(&node(&a, "p"), "/t", depth(50));
+    let reader = subscription(&node(&b, "r"), "/t", depth(50));
+    let publish = |numbers: std::ops::Range<u8>| {
+        numbers.for_each(|number| {
+            send(&publisher, [number]);
+        });
+    };
+    publish(1..7);
+    reader.set_filter(Some(Multiples::of(2)));
+    assert_eq!(take(&reader).expect("one").0, [2], "published before the filter, not taken");
+    reader.set_filter(Some(Multiples::of(3)));
+    assert_eq!(take_all(&reader), [[6]], "4 and 6 had passed the first filter");
+    publish(7..10);
+    assert!(reader.has_data(), "9 passes");
+    reader.set_filter(Some(Multiples::of(4)));
+    assert!(!reader.has_data(), "9 does not pass the new filter, 8 is gone");
+    publish(10..13);
+    assert!(reader.has_data());
+    reader.set_filter(None);
+    publish(13..15);
+    assert_eq!(take_all(&reader), [[12], [13], [14]], "no filter: the rest of the old one, then everything");
+    publish(15..17);
+    assert_eq!(take_all(&reader), [[15], [16]]);
+}
+
+#[test]
+fn a_sample_that_passed_is_kept_after_its_publisher_went() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let publisher = publisher(&node(&a, "p"), "/t", depth(5));
+    let reader = filtered(&node(&b, "r"), depth(5), &Multiples::of(2));
+    let large = [&[4_u8][..], &[7; 100_000]].concat();
+    send(&publisher, large.clone());
+    send(&publisher, [5]);
+    assert!(reader.has_data());
+    drop(publisher);
+    a.shutdown().expect("shuts down");
+    assert!(reader.has_data());
+    assert_eq!(take_all(&reader), [large]);
+    assert!(!reader.has_data());
+}
