@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use shoal_registry::{gid, Durability, Kind, Qos, Registry};
+use shoal_registry::{gid, Durability, Kind, Qos};
 
 use crate::endpoint::{enter, Entry};
 use crate::error::Result;
-use crate::events::{Assertions, Endpoint, Offered, PeerEvents};
+use crate::events::{Event, EventKind, Events};
 use crate::graph;
 use crate::matching::kept;
 use crate::message::{Outgoing, TypeInfo};
@@ -17,9 +17,7 @@ use crate::outlet::{Outlet, OutletPlan};
 pub struct Publisher {
     outlet: Outlet,
     gid: [u8; 16],
-    peers: PeerEvents,
-    offered: Offered,
-    assertions: Assertions,
+    events: Arc<Events>,
     // Keeps the node in the graph for as long as its publisher is.
     _node: Arc<Node>,
 }
@@ -43,9 +41,9 @@ impl Publisher {
             fixed_size: ty.fixed_size,
         };
         let gid = gid(context.registry().context_id(), Kind::Publisher, entered.endpoint);
-        let (peers, offered) = (PeerEvents::new(topic), Offered::new(&plan.qos));
-        let assertions = Assertions::new(&plan.qos);
-        Ok(Arc::new(Self { outlet: Outlet::new(context, plan), gid, peers, offered, assertions, _node: node.clone() }))
+        let outlet = Outlet::new(context, plan);
+        let events = Events::of_publisher(topic, &outlet);
+        Ok(Arc::new(Self { outlet, gid, events, _node: node.clone() }))
     }
 
     /// Sends one sample to every matched subscription. The result is its sequence number, from 1.
@@ -54,12 +52,9 @@ impl Publisher {
     /// The message cannot be serialized, or there is no shared memory for it; nothing was sent then.
     pub fn publish(&self, message: &dyn Outgoing) -> Result<u64> {
         self.outlet.context().check()?;
-        let revived = self.assertions.assert(self.outlet.hot()?);
+        let revived = self.events.assert_liveliness();
         let sequence = self.outlet.send(message)?;
-        if self.offered.published() || revived {
-            // Whoever waits for this publisher's deadline or lease sleeps without an alarm until now.
-            self.registry().doorbell().ring();
-        }
+        self.events.published(revived);
         Ok(sequence)
     }
 
@@ -69,9 +64,10 @@ impl Publisher {
     /// The context was shut down or belongs to a parent process.
     pub fn assert_liveliness(&self) -> Result<()> {
         self.outlet.context().check()?;
-        if self.assertions.assert(self.outlet.hot()?) {
-            self.registry().ring_matched(self.outlet.slot());
-            self.registry().doorbell().ring();
+        if self.events.assert_liveliness() {
+            let registry = self.outlet.context().registry();
+            registry.ring_matched(self.outlet.slot());
+            registry.doorbell().ring();
         }
         Ok(())
     }
@@ -81,30 +77,9 @@ impl Publisher {
         self.gid
     }
 
-    pub(crate) fn registry(&self) -> &Arc<Registry> {
-        self.outlet.context().registry()
-    }
-
-    pub(crate) fn endpoint(&self) -> Endpoint<'_> {
-        Endpoint {
-            registry: self.registry(),
-            slot: self.outlet.slot(),
-            channel: self.outlet.channel(),
-            qos: self.outlet.qos(),
-            kind: Kind::Publisher,
-        }
-    }
-
-    pub(crate) fn peers(&self) -> &PeerEvents {
-        &self.peers
-    }
-
-    pub(crate) fn offered(&self) -> &Offered {
-        &self.offered
-    }
-
-    pub(crate) fn assertions(&self) -> &Assertions {
-        &self.assertions
+    /// An event of this publisher. The first call for a kind makes peers ring for it.
+    pub fn event(&self, kind: EventKind) -> Event<'_> {
+        self.events.event(kind)
     }
 
     /// The profile in use.

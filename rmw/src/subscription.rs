@@ -6,7 +6,7 @@ use shoal_registry::{gid, Kind, Qos, Registry};
 
 use crate::endpoint::{enter, Entry, FLAG_IGNORE_LOCAL};
 use crate::error::Result;
-use crate::events::{Endpoint, Lost, PeerEvents, Requested};
+use crate::events::{Event, EventKind, Events};
 use crate::filter::SampleFilter;
 use crate::graph;
 use crate::inlet::{Inlet, InletPlan};
@@ -25,11 +25,9 @@ pub struct SubscriptionOptions {
 
 /// Receives the samples of one topic.
 pub struct Subscription {
-    inlet: Inlet,
+    inlet: Arc<Inlet>,
     gid: [u8; 16],
-    peers: PeerEvents,
-    requested: Requested,
-    lost: Lost,
+    events: Arc<Events>,
     // Keeps the node in the graph for as long as its subscription is.
     _node: Arc<Node>,
 }
@@ -60,11 +58,11 @@ impl Subscription {
             ignore_local,
             filter: options.filter,
         };
-        let inlet = Inlet::join(context, plan)?;
+        let inlet = Arc::new(Inlet::join(context, plan)?);
         context.registry().publish(entered.slot);
         let gid = gid(context.registry().context_id(), Kind::Subscription, entered.endpoint);
-        let (peers, requested) = (PeerEvents::new(topic), Requested::new(inlet.qos()));
-        Ok(Arc::new(Self { inlet, gid, peers, requested, lost: Lost::default(), _node: node.clone() }))
+        let events = Events::of_subscription(topic, &inlet);
+        Ok(Arc::new(Self { inlet, gid, events, _node: node.clone() }))
     }
 
     /// Takes the oldest unread sample; `Ok(None)` when there is none.
@@ -103,30 +101,9 @@ impl Subscription {
         self.inlet.context().registry()
     }
 
-    pub(crate) fn endpoint(&self) -> Endpoint<'_> {
-        Endpoint {
-            registry: self.registry(),
-            slot: self.inlet.slot(),
-            channel: self.inlet.channel(),
-            qos: self.inlet.qos(),
-            kind: Kind::Subscription,
-        }
-    }
-
-    pub(crate) fn inlet(&self) -> &Inlet {
-        &self.inlet
-    }
-
-    pub(crate) fn peers(&self) -> &PeerEvents {
-        &self.peers
-    }
-
-    pub(crate) fn requested(&self) -> &Requested {
-        &self.requested
-    }
-
-    pub(crate) fn lost(&self) -> &Lost {
-        &self.lost
+    /// An event of this subscription. The first call for a kind makes peers ring for it.
+    pub fn event(&self, kind: EventKind) -> Event<'_> {
+        self.events.event(kind)
     }
 
     /// The profile in use.

@@ -61,15 +61,15 @@ fn period(qos: &Qos) -> Option<u64> {
 }
 
 /// What a publisher promised: counted from its last sample, from the first one on.
-pub(crate) struct Offered(Option<Mutex<Periods>>);
+pub(super) struct Offered(Option<Mutex<Periods>>);
 
 impl Offered {
-    pub(crate) fn new(qos: &Qos) -> Self {
+    pub(super) fn new(qos: &Qos) -> Self {
         Self(period(qos).map(|period| Mutex::new(Periods::new(period))))
     }
 
     /// A sample was published; true when it was the first one, from which on a waiter has to look at the clock.
-    pub(crate) fn published(&self) -> bool {
+    pub(super) fn published(&self) -> bool {
         let Some(periods) = &self.0 else { return false };
         let mut periods = periods.lock();
         let first = periods.last.is_none();
@@ -99,7 +99,7 @@ impl Offered {
 
 /// What a subscription asked for: counted from the last sample of any matched publisher, as long as there is one that
 /// has sent something to it. (A topic without keys is one DDS instance; without a writer it is not alive.)
-pub(crate) struct Requested(Option<Mutex<Watch>>);
+pub(super) struct Requested(Option<Mutex<Watch>>);
 
 struct Watch {
     periods: Periods,
@@ -108,7 +108,7 @@ struct Watch {
 }
 
 impl Requested {
-    pub(crate) fn new(qos: &Qos) -> Self {
+    pub(super) fn new(qos: &Qos) -> Self {
         let watch = |period| Mutex::new(Watch { periods: Periods::new(period), heads: Vec::new() });
         Self(period(qos).map(watch))
     }

@@ -27,7 +27,7 @@ fn lease_end(asserted: u64, lease: u64) -> u64 {
 }
 
 /// A publisher's own view: how often it failed to say that it is alive.
-pub(crate) struct Assertions(Option<Mutex<Asserted>>);
+pub(super) struct Assertions(Option<Mutex<Asserted>>);
 
 struct Asserted {
     lease: u64,
@@ -38,7 +38,7 @@ struct Asserted {
 }
 
 impl Assertions {
-    pub(crate) fn new(qos: &Qos) -> Self {
+    pub(super) fn new(qos: &Qos) -> Self {
         Self(
             manual_lease(qos)
                 .map(|lease| Mutex::new(Asserted { lease, last: 0, lapsed: false, lost: Count::default() })),
@@ -46,7 +46,7 @@ impl Assertions {
     }
 
     /// The publisher says that it is alive. True when it was not alive until now: watchers have to be told then.
-    pub(crate) fn assert(&self, hot: &HotCell) -> bool {
+    pub(super) fn assert(&self, hot: &HotCell) -> bool {
         let Some(asserted) = &self.0 else { return false };
         let asserted = &mut *asserted.lock();
         let now = mono_ns();

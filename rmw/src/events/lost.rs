@@ -10,7 +10,7 @@ use crate::inlet::Inlet;
 
 /// How much of the loss was taken.
 #[derive(Default)]
-pub(crate) struct Lost(Mutex<u64>);
+pub(super) struct Lost(Mutex<u64>);
 
 impl Lost {
     pub(super) fn counts(&self, inlet: &Inlet) -> (u64, u64) {

@@ -13,7 +13,7 @@ use crate::clock::mono_ns;
 const NEVER: u64 = u64::MAX;
 
 /// An endpoint's peers as of a generation of its topic, and what was counted about them.
-pub(crate) struct PeerEvents {
+pub(super) struct PeerEvents {
     topic: Box<str>,
     seen: AtomicU64,
     watched: AtomicU64,
@@ -54,7 +54,7 @@ enum Relation {
 }
 
 impl PeerEvents {
-    pub(crate) fn new(topic: &str) -> Self {
+    pub(super) fn new(topic: &str) -> Self {
         Self {
             topic: topic.into(),
             seen: AtomicU64::new(NEVER),
@@ -64,7 +64,7 @@ impl PeerEvents {
     }
 
     /// Makes peers ring for this kind of event, and looks who is there.
-    pub(super) fn watch(&self, endpoint: &Endpoint<'_>, kind: EventKind) {
+    pub(super) fn watch(&self, endpoint: &Endpoint, kind: EventKind) {
         let (interest, bit) = match kind {
             EventKind::Liveliness if endpoint.kind == Kind::Publisher => return,
             EventKind::Matched | EventKind::Liveliness => (Interest::MATCHED, 1),
@@ -79,7 +79,7 @@ impl PeerEvents {
         }
     }
 
-    pub(super) fn counts(&self, endpoint: &Endpoint<'_>, kind: EventKind) -> (u64, u64) {
+    pub(super) fn counts(&self, endpoint: &Endpoint, kind: EventKind) -> (u64, u64) {
         self.refresh(endpoint);
         let state = &mut *self.state.lock();
         match kind {
@@ -93,7 +93,7 @@ impl PeerEvents {
         }
     }
 
-    pub(super) fn take(&self, endpoint: &Endpoint<'_>, kind: EventKind) -> Status {
+    pub(super) fn take(&self, endpoint: &Endpoint, kind: EventKind) -> Status {
         self.refresh(endpoint);
         let state = &mut *self.state.lock();
         match kind {
@@ -114,7 +114,7 @@ impl PeerEvents {
     }
 
     /// Looks again where the topic has changed since the last look.
-    fn refresh(&self, endpoint: &Endpoint<'_>) {
+    fn refresh(&self, endpoint: &Endpoint) {
         let generation = match endpoint.kind {
             Kind::Publisher => endpoint.registry.inlets_generation(endpoint.channel.topic),
             _ => endpoint.registry.outlets_generation(endpoint.channel.topic),
@@ -128,7 +128,7 @@ impl PeerEvents {
     }
 
     #[cold]
-    fn scan(&self, endpoint: &Endpoint<'_>) {
+    fn scan(&self, endpoint: &Endpoint) {
         let state = &mut *self.state.lock();
         let known = std::mem::take(&mut state.peers);
         let peers = match endpoint.kind {
@@ -153,7 +153,7 @@ impl PeerEvents {
     }
 
     /// Counts a peer that is seen for the first time.
-    fn meet(&self, state: &mut State, endpoint: &Endpoint<'_>, found: &Found<'_>) -> Option<()> {
+    fn meet(&self, state: &mut State, endpoint: &Endpoint, found: &Found<'_>) -> Option<()> {
         let context_id = found.hot.ctx_id();
         let detail = || endpoint.registry.detail(found.slot);
         if found.hot.match_key() != endpoint.channel.match_key {
@@ -168,8 +168,8 @@ impl PeerEvents {
             None => detail()?.qos,
         };
         let verdict = match endpoint.kind {
-            Kind::Publisher => qos_compatible(endpoint.qos, &peer),
-            _ => qos_compatible(&peer, endpoint.qos),
+            Kind::Publisher => qos_compatible(&endpoint.qos, &peer),
+            _ => qos_compatible(&peer, &endpoint.qos),
         };
         let (relation, life) = match verdict {
             Ok(()) => (Relation::Matched, state.matched(endpoint, &peer)),
@@ -181,7 +181,7 @@ impl PeerEvents {
 }
 
 impl State {
-    fn matched(&mut self, endpoint: &Endpoint<'_>, peer: &Qos) -> Option<Life> {
+    fn matched(&mut self, endpoint: &Endpoint, peer: &Qos) -> Option<Life> {
         self.ever.add(1);
         self.moves.add(1);
         self.current += 1;
@@ -194,7 +194,7 @@ impl State {
         Relation::Mismatch
     }
 
-    fn went(&mut self, endpoint: &Endpoint<'_>, peer: &Peer) {
+    fn went(&mut self, endpoint: &Endpoint, peer: &Peer) {
         self.current -= 1;
         self.moves.add(1);
         if let Some(life) = peer.life {
@@ -203,7 +203,7 @@ impl State {
     }
 
     /// Looks at what the manual publishers said last.
-    fn pulse(&mut self, endpoint: &Endpoint<'_>) {
+    fn pulse(&mut self, endpoint: &Endpoint) {
         let now = mono_ns();
         for peer in &mut self.peers {
             if let (Some(life), Some(hot)) = (&mut peer.life, endpoint.registry.hot(peer.slot.index)) {
