@@ -121,7 +121,11 @@ impl Event<'_> {
 
     /// Whether something happened since the last take.
     pub fn is_ready(&self) -> bool {
-        self.pending_count() > 0
+        match self.kind {
+            EventKind::DeadlineMissed | EventKind::MessageLost => self.pending_count() > 0,
+            EventKind::Liveliness if self.events.endpoint.kind == Kind::Publisher => self.pending_count() > 0,
+            _ => self.events.peers.is_ready(&self.events.endpoint, self.kind),
+        }
     }
 
     fn counts(&self) -> (u64, u64) {

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 use shoal_registry::{qos_compatible, Found, Interest, Kind, PolicyKind, Qos, SlotId, SlotState};
-use shoal_shm::sync::{AtomicU64, Ordering};
+use shoal_shm::sync::{AtomicU32, AtomicU64, Ordering};
 
 use super::count::Count;
 use super::liveliness::{Life, Living};
@@ -16,7 +16,10 @@ const NEVER: u64 = u64::MAX;
 pub(super) struct PeerEvents {
     topic: Box<str>,
     seen: AtomicU64,
-    watched: AtomicU64,
+    /// Kinds that are watched, by their bits.
+    watched: AtomicU32,
+    /// Kinds of which something happened that was not taken, as far as `seen`: most looks need no more than this.
+    unread: AtomicU32,
     state: Mutex<State>,
 }
 
@@ -58,25 +61,31 @@ impl PeerEvents {
         Self {
             topic: topic.into(),
             seen: AtomicU64::new(NEVER),
-            watched: AtomicU64::new(0),
+            watched: AtomicU32::new(0),
+            unread: AtomicU32::new(0),
             state: Mutex::new(State::default()),
         }
     }
 
     /// Makes peers ring for this kind of event, and looks who is there.
     pub(super) fn watch(&self, endpoint: &Endpoint, kind: EventKind) {
-        let (interest, bit) = match kind {
-            EventKind::Liveliness if endpoint.kind == Kind::Publisher => return,
-            EventKind::Matched | EventKind::Liveliness => (Interest::MATCHED, 1),
-            EventKind::IncompatibleQos => (Interest::INCOMPATIBLE_QOS, 2),
-            EventKind::IncompatibleType => (Interest::INCOMPATIBLE_TYPE, 4),
-            EventKind::DeadlineMissed | EventKind::MessageLost => return,
-        };
+        let Some(interest) = interest(endpoint, kind) else { return };
+        let bit = bit(kind);
         if self.watched.load(Ordering::Relaxed) & bit == 0 {
             endpoint.registry.want(endpoint.slot, interest);
             self.watched.fetch_or(bit, Ordering::Relaxed);
             self.refresh(endpoint);
         }
+    }
+
+    /// Whether something happened that was not taken.
+    pub(super) fn is_ready(&self, endpoint: &Endpoint, kind: EventKind) -> bool {
+        if kind == EventKind::Liveliness {
+            let (happened, taken) = self.counts(endpoint, kind);
+            return happened != taken;
+        }
+        self.refresh(endpoint);
+        self.unread.load(Ordering::Relaxed) & bit(kind) != 0
     }
 
     pub(super) fn counts(&self, endpoint: &Endpoint, kind: EventKind) -> (u64, u64) {
@@ -96,6 +105,7 @@ impl PeerEvents {
     pub(super) fn take(&self, endpoint: &Endpoint, kind: EventKind) -> Status {
         self.refresh(endpoint);
         let state = &mut *self.state.lock();
+        self.unread.fetch_and(!bit(kind), Ordering::Relaxed);
         match kind {
             EventKind::IncompatibleQos => Status::IncompatibleQos(state.qos.take(), state.policy),
             EventKind::IncompatibleType => Status::Counted(state.types.take()),
@@ -121,9 +131,11 @@ impl PeerEvents {
         };
         // ORDERING(registry.generation): read before the scan, so that a change during it is looked at again.
         let now = generation.load(Ordering::Acquire);
-        if self.seen.load(Ordering::Relaxed) != now && !endpoint.registry.is_forked() {
+        // ORDERING(events.seen): Acquire; meets the Release below: `unread` is that of a look at least as new.
+        if self.seen.load(Ordering::Acquire) != now && !endpoint.registry.is_forked() {
             self.scan(endpoint);
-            self.seen.store(now, Ordering::Relaxed);
+            // ORDERING(events.seen): Release; after `scan` stored `unread`.
+            self.seen.store(now, Ordering::Release);
         }
     }
 
@@ -150,6 +162,7 @@ impl PeerEvents {
                 state.went(endpoint, peer);
             }
         }
+        self.unread.store(state.unread(), Ordering::Relaxed);
     }
 
     /// Counts a peer that is seen for the first time.
@@ -180,7 +193,31 @@ impl PeerEvents {
     }
 }
 
+fn interest(endpoint: &Endpoint, kind: EventKind) -> Option<Interest> {
+    match kind {
+        EventKind::Liveliness => (endpoint.kind == Kind::Subscription).then_some(Interest::MATCHED),
+        EventKind::Matched => Some(Interest::MATCHED),
+        EventKind::IncompatibleQos => Some(Interest::INCOMPATIBLE_QOS),
+        EventKind::IncompatibleType => Some(Interest::INCOMPATIBLE_TYPE),
+        EventKind::DeadlineMissed | EventKind::MessageLost => None,
+    }
+}
+
+fn bit(kind: EventKind) -> u32 {
+    1 << kind as u32
+}
+
 impl State {
+    /// The kinds with something that was not taken.
+    fn unread(&self) -> u32 {
+        let kinds = [
+            (EventKind::Matched, self.moves.counts()),
+            (EventKind::IncompatibleQos, self.qos.counts()),
+            (EventKind::IncompatibleType, self.types.counts()),
+        ];
+        kinds.iter().filter(|(_, (happened, taken))| happened != taken).fold(0, |bits, (kind, _)| bits | bit(*kind))
+    }
+
     fn matched(&mut self, endpoint: &Endpoint, peer: &Qos) -> Option<Life> {
         self.ever.add(1);
         self.moves.add(1);
