@@ -9,13 +9,16 @@ use crate::endpoint::{enter, Entry, SERVICE_DEPTH};
 use crate::error::Result;
 use crate::message::{Outgoing, ServiceInfo, Sink, TypeInfo};
 use crate::node::Node;
+use crate::notify::{Callback, Watch};
 use crate::outlet::{Outlet, OutletPlan};
-use crate::response_reader::ResponseReader;
+use crate::response_reader::{Inbox, ResponseReader};
 
 /// Sends the requests of one service, and takes the responses to them.
 pub struct Client {
+    // Dropped first: nobody may look at the slot once the outlet gives it up.
+    on_new: Watch,
     outlet: Outlet,
-    responses: Mutex<ResponseReader>,
+    inbox: Arc<Inbox>,
     gid: [u8; 16],
     // Keeps the node in the graph for as long as its client is.
     _node: Arc<Node>,
@@ -40,8 +43,10 @@ impl Client {
             least_unread: SERVICE_DEPTH,
             fixed_size: None,
         };
-        let responses = Mutex::new(ResponseReader::new(entered.slot, entered.channel, gid));
-        Ok(Arc::new(Self { outlet: Outlet::new(context, plan), responses, gid, _node: node.clone() }))
+        let reader = Mutex::new(ResponseReader::new(entered.slot, entered.channel, gid));
+        let inbox = Arc::new(Inbox { context: context.clone(), reader });
+        let (on_new, outlet) = (Watch::new(context), Outlet::new(context, plan));
+        Ok(Arc::new(Self { on_new, outlet, inbox, gid, _node: node.clone() }))
     }
 
     /// Sends a request to the services that match; the result is its number, from 1.
@@ -58,12 +63,21 @@ impl Client {
     /// The sink's own error: the response is used up then.
     pub fn take(&self, sink: Sink<'_>) -> Result<Option<ServiceInfo>> {
         self.outlet.context().check()?;
-        self.responses.lock().take(self.outlet.context(), sink)
+        self.inbox.reader.lock().take(self.outlet.context(), sink)
     }
 
     /// Whether [`take`](Self::take) would find a response now.
     pub fn has_data(&self) -> bool {
-        self.outlet.context().is_usable() && self.responses.lock().has_data(self.outlet.context())
+        self.outlet.context().is_usable() && self.inbox.reader.lock().has_data(self.outlet.context())
+    }
+
+    /// Sets what is called for new responses, or clears it (`None`). Responses that nobody was told of and that can be
+    /// taken now are the first call's. Answers when no call of the callback before runs, except within that call.
+    ///
+    /// # Errors
+    /// The context was shut down (clearing still works) or belongs to a parent process; no thread can be started.
+    pub fn on_new_response(&self, callback: Option<Callback>) -> Result<()> {
+        self.on_new.set(callback, || self.inbox.clone())
     }
 
     /// Whether a request sent now will be read by a service: one is in the graph, and its process lives.

@@ -12,6 +12,7 @@ use shoal_shm::segment::Access;
 use shoal_shm::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
+use crate::notify::Notifier;
 use crate::peers::Peers;
 
 /// Whom a context may meet (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
@@ -45,6 +46,7 @@ pub struct Context {
     registry: Arc<Registry>,
     arena: Mutex<Arena>,
     peers: Peers,
+    notifier: Arc<Notifier>,
     next_endpoint: AtomicU32,
     shut_down: AtomicBool,
     lingering: Mutex<Vec<Lingering>>,
@@ -89,6 +91,7 @@ impl Context {
             peers: Peers::new(registry.dir().clone()),
             arena: Mutex::new(arena),
             registry,
+            notifier: Notifier::new(),
             next_endpoint: AtomicU32::new(1),
             shut_down: AtomicBool::new(false),
             lingering: Mutex::new(Vec::new()),
@@ -107,6 +110,7 @@ impl Context {
             return Err(Error::Forked);
         }
         if !self.shut_down.swap(true, Ordering::AcqRel) {
+            self.notifier.stop(&self.registry);
             self.collect_drained();
             self.leave();
             self.registry.doorbell().ring();
@@ -126,11 +130,17 @@ impl Context {
         }
     }
 
-    /// Refuses calls in a forked child and after shutdown.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses calls in a forked child.
+    pub(crate) fn check_not_forked(&self) -> Result<()> {
         if self.registry.is_forked() {
             return Err(Error::Forked);
         }
+        Ok(())
+    }
+
+    /// Refuses calls in a forked child and after shutdown.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.check_not_forked()?;
         if self.is_shut_down() {
             return Err(Error::ShutDown);
         }
@@ -152,6 +162,10 @@ impl Context {
 
     pub(crate) fn peers(&self) -> &Peers {
         &self.peers
+    }
+
+    pub(crate) fn notifier(&self) -> &Arc<Notifier> {
+        &self.notifier
     }
 
     pub(crate) fn next_endpoint(&self) -> u32 {
@@ -211,6 +225,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         if !self.registry.is_forked() && !self.is_shut_down() {
+            self.notifier.stop(&self.registry);
             self.leave();
         }
     }

@@ -4,6 +4,7 @@
 //! heads in the registry, and reads their rings. History and live samples are the same slots, so each is read once.
 
 mod filtering;
+mod tally;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use shoal_registry::{Durability, Found, History, HotCell, Kind, Qos, Registry, S
 use shoal_shm::drain;
 use shoal_shm::hazard::HazardSlot;
 use shoal_shm::ring::{self, InlineBuf, ReadError, SlotMeta};
-use shoal_shm::sync::Ordering;
+use shoal_shm::sync::{AtomicBool, Ordering};
 
 use crate::acks::Acks;
 use crate::clock::wall_ns;
@@ -44,7 +45,7 @@ pub(crate) struct Inlet {
     /// Locked with `state` held, and only where that says `filtered`.
     filtering: Mutex<Filtering>,
     /// The slot was handed on: a service's responses may outlive it.
-    retired: bool,
+    retired: AtomicBool,
 }
 
 /// What an inlet is made from.
@@ -75,6 +76,9 @@ struct State {
     filtered: bool,
     /// Of a reliable KEEP_ALL subscription: what its publishers are told.
     acks: Option<Acks>,
+    /// Whether somebody wants to know how many came.
+    counting: bool,
+    arrived: u64,
 }
 
 /// One outlet as this reader knows it.
@@ -86,6 +90,8 @@ struct Source {
     context_id: u64,
     /// The watermark it began with.
     start: u64,
+    /// The last sequence that was counted as arrived.
+    counted: u64,
     /// The last sequence that was read, looked at or given up.
     watermark: u64,
     /// The oldest sample up to there that has passed the reader's filter and is not taken yet.
@@ -157,9 +163,11 @@ impl Inlet {
                 reach: depth,
                 filtered: false,
                 acks: (plan.outlets == Kind::Publisher && is_lossless(&plan.qos)).then(Acks::default),
+                counting: false,
+                arrived: 0,
             }),
             filtering: Mutex::default(),
-            retired: false,
+            retired: AtomicBool::new(false),
         };
         inlet.set_filter(plan.filter);
         {
@@ -181,8 +189,8 @@ impl Inlet {
     }
 
     /// Leaves the graph, but keeps the slot for as long as what lies in `memory` is unread.
-    pub(crate) fn retire(&mut self, memory: Memory) {
-        self.retired = true;
+    pub(crate) fn retire(&self, memory: Memory) {
+        self.retired.store(true, Ordering::Relaxed);
         self.context.retire_outlet(self.slot, memory);
     }
 
@@ -287,6 +295,9 @@ impl Inlet {
         }
         state.active |= drain::take_pending(hot.pending(), hot.draining());
         self.scan_if_moved(state);
+        if state.counting && !state.filtered {
+            self.count(state);
+        }
     }
 
     /// Looks up the topic's outlets. At the join they start where history says; those found later start at their
@@ -344,8 +355,8 @@ impl Inlet {
             true => registry.detail(found.slot).map_or(i64::MAX, |detail| detail.qos.lifespan),
             false => i64::MAX,
         };
-        let (slot, start, next, waiting) = (found.slot, watermark, None, None);
-        Source { slot, context, endpoint, context_id, start, watermark, waiting, next, muted, lifespan }
+        let (slot, start, counted, next, waiting) = (found.slot, watermark, watermark, None, None);
+        Source { slot, context, endpoint, context_id, start, counted, watermark, waiting, next, muted, lifespan }
     }
 
     /// Where a joiner starts on an outlet that was there before it.
@@ -550,7 +561,7 @@ impl Inlet {
 
 impl Drop for Inlet {
     fn drop(&mut self) {
-        if !self.retired && self.context.is_usable() {
+        if !*self.retired.get_mut() && self.context.is_usable() {
             self.context.registry().withdraw(self.slot);
             if let Some(acks) = &mut self.state.get_mut().acks {
                 acks.free(&mut self.context.arena().lock());

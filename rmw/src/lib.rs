@@ -20,6 +20,7 @@ mod inlet;
 mod matching;
 mod message;
 mod node;
+mod notify;
 mod outlet;
 mod peers;
 mod publisher;
@@ -36,6 +37,7 @@ pub use events::{Event, EventKind, LivelinessStatus, MatchedStatus, Status, Tota
 pub use guard_condition::GuardCondition;
 pub use message::{Encapsulation, Incoming, MessageInfo, Outgoing, ServiceInfo, Sink, TypeInfo, CDR_LITTLE_ENDIAN};
 pub use node::Node;
+pub use notify::Callback;
 pub use publisher::Publisher;
 pub use service::Service;
 pub use shoal_registry::{qos_compatible, Durability, History, Kind, Liveliness, PolicyKind, Qos, Reliability};

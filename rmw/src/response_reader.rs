@@ -1,18 +1,42 @@
 //! The reading half of a client: which services it knows, and how far it has read its ring in each of them.
 
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 use shoal_registry::{Kind, Registry, SlotId};
 use shoal_shm::drain;
 use shoal_shm::ring::{self, InlineBuf, SlotMeta};
 use shoal_shm::sync::Ordering;
 
 use crate::context::Context;
+use crate::endpoint::SERVICE_DEPTH;
 use crate::error::Result;
 use crate::inlet::hazard;
 use crate::matching::{class_bit, Channel};
 use crate::message::{Incoming, ServiceInfo, Sink};
+use crate::notify::{Countable, Tally};
 use crate::outlet::hot_cell;
 use crate::peers::PeerViews;
 use crate::responses::find_entry;
+
+/// How often a look is repeated because the service's table was replaced under it: it doubles each time.
+const TABLE_MOVES: u32 = 64;
+
+/// The reader of a client, which callers share with the thread that calls back.
+pub(crate) struct Inbox {
+    pub(crate) context: Arc<Context>,
+    pub(crate) reader: Mutex<ResponseReader>,
+}
+
+impl Countable for Inbox {
+    fn tally(&self) -> Tally {
+        let mut reader = self.reader.lock();
+        match self.context.is_usable() {
+            true => reader.tally(&self.context),
+            false => Tally { arrived: reader.arrived, available: 0 },
+        }
+    }
+}
 
 /// Reads the responses to one client.
 pub(crate) struct ResponseReader {
@@ -24,6 +48,9 @@ pub(crate) struct ResponseReader {
     active: u64,
     buffer: InlineBuf,
     last_received: i64,
+    /// Whether somebody wants to know how many came.
+    counting: bool,
+    arrived: u64,
 }
 
 struct KnownService {
@@ -33,6 +60,8 @@ struct KnownService {
     /// Where in the table this client's entry was last time.
     hint: usize,
     watermark: u64,
+    /// The last response that was counted as arrived.
+    counted: u64,
 }
 
 impl ResponseReader {
@@ -46,19 +75,21 @@ impl ResponseReader {
             active: 0,
             buffer: InlineBuf::new(),
             last_received: 0,
+            counting: false,
+            arrived: 0,
         }
     }
 
     /// Whether a take would find a response now.
     pub(crate) fn has_data(&mut self, context: &Context) -> bool {
-        self.poll(context.registry());
+        self.poll(context);
         self.prune(context);
         self.active != 0
     }
 
     /// Takes the next response.
     pub(crate) fn take(&mut self, context: &Context, sink: Sink<'_>) -> Result<Option<ServiceInfo>> {
-        self.poll(context.registry());
+        self.poll(context);
         let outcome = loop {
             let unread = (0..self.services.len()).find(|index| self.unread(context, *index).is_some());
             let Some(index) = unread else { break Ok(None) };
@@ -70,7 +101,8 @@ impl ResponseReader {
         outcome
     }
 
-    fn poll(&mut self, registry: &Registry) {
+    fn poll(&mut self, context: &Context) {
+        let registry = context.registry();
         let Some(hot) = registry.hot(self.client.index) else { return };
         if hot.pending().load(Ordering::Relaxed) == 0 {
             return;
@@ -81,6 +113,32 @@ impl ResponseReader {
         if self.generation != Some(generation) {
             self.scan(registry);
             self.generation = Some(generation);
+        }
+        if self.counting {
+            self.count(context);
+        }
+    }
+
+    /// How many responses came and how many of them are left; from the first call on each poll counts (see `notify`).
+    fn tally(&mut self, context: &Context) -> Tally {
+        self.poll(context);
+        if !std::mem::replace(&mut self.counting, true) {
+            self.count(context);
+        }
+        let unread = (0..self.services.len()).map(|index| {
+            let head = self.head(context, index).unwrap_or(0);
+            head.saturating_sub(self.services[index].watermark).min(u64::from(SERVICE_DEPTH))
+        });
+        let available = unread.fold(0, u64::saturating_add);
+        Tally { arrived: self.arrived, available }
+    }
+
+    fn count(&mut self, context: &Context) {
+        for index in 0..self.services.len() {
+            let counted = self.services[index].counted;
+            let Some(head) = self.head(context, index).filter(|head| *head > counted) else { continue };
+            self.services[index].counted = head;
+            self.arrived = self.arrived.saturating_add(head - counted);
         }
     }
 
@@ -96,6 +154,7 @@ impl ResponseReader {
                     views: PeerViews::new(found.hot.ctx_id()),
                     hint: 0,
                     watermark: 0,
+                    counted: 0,
                 },
             };
             self.services.push(service);
@@ -104,19 +163,34 @@ impl ResponseReader {
 
     /// Sequence of the next unread response of one service.
     fn unread(&mut self, context: &Context, index: usize) -> Option<u64> {
-        let service = self.services.get_mut(index)?;
-        if self.active & class_bit(service.slot) == 0 {
+        if self.active & class_bit(self.services.get(index)?.slot) == 0 {
             return None;
         }
+        let head = self.head(context, index)?;
+        let service = self.services.get_mut(index)?;
+        service.watermark = service.watermark.max(head.saturating_sub(u64::from(SERVICE_DEPTH)));
+        (head > service.watermark).then_some(service.watermark + 1)
+    }
+
+    /// Sequence of the newest response of one service, as long as the slot is still the same service's.
+    fn head(&mut self, context: &Context, index: usize) -> Option<u64> {
+        let service = self.services.get_mut(index)?;
         let registry = context.registry();
         let table = registry.hot(service.slot.index)?.ring();
         let reach = service.views.reach(context.peers());
-        let entry = find_entry(&reach, table, self.gid, &mut service.hint)?;
-        let head = entry.head();
-        let usable = entry.is_current(table) && registry.slot_state(service.slot).is_some();
-        let oldest_kept = head.saturating_sub(u64::from(crate::endpoint::SERVICE_DEPTH));
-        service.watermark = service.watermark.max(oldest_kept);
-        (usable && head > service.watermark).then_some(service.watermark + 1)
+        for _ in 0..TABLE_MOVES {
+            let word = table.load(Ordering::Relaxed);
+            let found = find_entry(&reach, table, self.gid, &mut service.hint);
+            let head = found.and_then(|entry| {
+                let head = entry.head();
+                entry.is_current(table).then_some(head)
+            });
+            // Not found because the table grew meanwhile is no answer: the response would stay unseen.
+            if head.is_some() || table.load(Ordering::Relaxed) == word {
+                return head.filter(|_| registry.slot_state(service.slot).is_some());
+            }
+        }
+        None
     }
 
     /// Reads the next response of one service. `Ok(None)`: it is gone.

@@ -10,11 +10,13 @@ use crate::error::Result;
 use crate::inlet::{Inlet, InletPlan};
 use crate::message::{Outgoing, ServiceInfo, Sink, TypeInfo};
 use crate::node::Node;
+use crate::notify::{Callback, Watch};
 use crate::responses::Responses;
 
 /// Answers the requests of one service.
 pub struct Service {
-    inlet: Inlet,
+    on_new: Watch,
+    inlet: Arc<Inlet>,
     responses: Mutex<Responses>,
     // Keeps the node in the graph for as long as its service is.
     _node: Arc<Node>,
@@ -37,10 +39,11 @@ impl Service {
             ignore_local: false,
             filter: None,
         };
-        let inlet = Inlet::join(context, plan)?;
+        let inlet = Arc::new(Inlet::join(context, plan)?);
         context.registry().publish(entered.slot);
         let responses = Mutex::new(Responses::new(entered.slot));
-        Ok(Arc::new(Self { inlet, responses, _node: node.clone() }))
+        let on_new = Watch::new(context);
+        Ok(Arc::new(Self { on_new, inlet, responses, _node: node.clone() }))
     }
 
     /// Takes the oldest request; `Ok(None)` when there is none.
@@ -69,6 +72,15 @@ impl Service {
         self.responses.lock().send(context, client, sequence, message)
     }
 
+    /// Sets what is called for new requests, or clears it (`None`). Requests that nobody was told of and that can be taken
+    /// now are the first call's. Answers when no call of the callback before runs, except within that call.
+    ///
+    /// # Errors
+    /// The context was shut down (clearing still works) or belongs to a parent process; no thread can be started.
+    pub fn on_new_request(&self, callback: Option<Callback>) -> Result<()> {
+        self.on_new.set(callback, || self.inlet.clone())
+    }
+
     /// Whether [`take`](Self::take) would find a request now.
     pub fn has_data(&self) -> bool {
         self.inlet.has_data()
@@ -86,6 +98,8 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
+        // The slot may be another's as soon as it is retired: nobody may look at it through the inlet then.
+        self.on_new.close();
         let memory = self.responses.get_mut().take_memory();
         self.inlet.retire(memory);
     }

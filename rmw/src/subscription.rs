@@ -13,6 +13,7 @@ use crate::inlet::{Inlet, InletPlan};
 use crate::matching::kept;
 use crate::message::{MessageInfo, Sink, TypeInfo};
 use crate::node::Node;
+use crate::notify::{Callback, Watch};
 
 /// Choices of a subscription beyond its profile.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,8 @@ pub struct SubscriptionOptions {
 
 /// Receives the samples of one topic.
 pub struct Subscription {
+    // Dropped first: nobody may look through the inlet once it gives up its slot.
+    on_new: Watch,
     inlet: Arc<Inlet>,
     gid: [u8; 16],
     events: Arc<Events>,
@@ -61,8 +64,8 @@ impl Subscription {
         let inlet = Arc::new(Inlet::join(context, plan)?);
         context.registry().publish(entered.slot);
         let gid = gid(context.registry().context_id(), Kind::Subscription, entered.endpoint);
-        let events = Events::of_subscription(topic, &inlet);
-        Ok(Arc::new(Self { inlet, gid, events, _node: node.clone() }))
+        let (events, on_new) = (Events::of_subscription(topic, &inlet), Watch::new(context));
+        Ok(Arc::new(Self { on_new, inlet, gid, events, _node: node.clone() }))
     }
 
     /// Takes the oldest unread sample; `Ok(None)` when there is none.
@@ -90,6 +93,15 @@ impl Subscription {
     /// yet are asked again; those that did not pass are gone.
     pub fn set_filter(&self, filter: Option<Arc<dyn SampleFilter>>) {
         self.inlet.set_filter(filter);
+    }
+
+    /// Sets what is called for new samples, or clears it (`None`). Samples that nobody was told of and that can be taken
+    /// now are the first call's. Answers when no call of the callback before runs, except within that call.
+    ///
+    /// # Errors
+    /// The context was shut down (clearing still works) or belongs to a parent process; no thread can be started.
+    pub fn on_new_message(&self, callback: Option<Callback>) -> Result<()> {
+        self.on_new.set(callback, || self.inlet.clone())
     }
 
     /// The subscription's identity, unique in the domain.

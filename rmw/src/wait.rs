@@ -22,7 +22,7 @@ use crate::service::Service;
 use crate::subscription::Subscription;
 
 /// How often a wait on the graph looks for processes that were killed: those cannot ring.
-const LOOK_FOR_THE_DEAD: Duration = Duration::from_millis(500);
+pub(crate) const LOOK_FOR_THE_DEAD: Duration = Duration::from_millis(500);
 
 /// Something a wait can end for.
 #[derive(Clone, Copy)]

@@ -56,6 +56,10 @@ impl Inlet {
 
     /// Reads past the filter again when there is none and what it let pass is taken; else reaches further back.
     fn settle(&self, state: &mut State, filtering: &Filtering) {
+        if state.filtered {
+            // What was looked at up to here was counted if it passed, and is not counted again without a filter.
+            state.sources.iter_mut().for_each(|source| source.count_to(source.watermark));
+        }
         state.filtered = filtering.filter.is_some() || !filtering.passed.is_empty();
         let reach = if state.filtered { reach(self.depth) } else { self.depth };
         if reach != state.reach {
@@ -80,6 +84,18 @@ impl Inlet {
             // Whoever takes is told.
             Err(_) => true,
         }
+    }
+
+    /// Looks, and counts what passes; answers how much of it can be taken.
+    pub(super) fn passed(&self, state: &mut State, hot: &HotCell) -> u64 {
+        let filtering = &mut *self.filtering.lock();
+        // Whoever takes is told of an error.
+        if let Ok(true) = self.look(state, hot, filtering) {
+            self.look_again_soon();
+        }
+        // Nobody may ever take where nothing passes: what was looked at is done with here.
+        self.prune(state, hot);
+        filtering.passed.len() as u64
     }
 
     /// As [`take`](Self::take), but for the state of draining.
@@ -123,6 +139,7 @@ impl Inlet {
         source.watermark = sequence;
         match passes {
             Some(Some(time)) => {
+                state.arrived = state.arrived.saturating_add(u64::from(sequence > source.counted));
                 source.waiting = source.waiting.or(Some(sequence));
                 let end = time.saturating_add(source.lifespan);
                 filtering.passed.push_back(Passed { slot: source.slot, sequence, end, stale: false });
@@ -130,6 +147,7 @@ impl Inlet {
             Some(None) => {}
             None => self.unreadable(state, index, sequence),
         }
+        state.sources[index].count_to(sequence);
         self.acknowledge(state, index);
         if filtering.passed.len() as u64 > self.depth && !is_lossless(&self.qos) {
             self.drop_front(state, filtering);
