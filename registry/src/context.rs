@@ -107,6 +107,7 @@ impl Registry {
         if std::mem::replace(&mut *left, true) {
             return false;
         }
+        self.set_leaver(usize::from(self.index));
         let unneeded = self.give_up_slots() == 0;
         crash_point!("registry.leave.slots");
         self.unwatch(usize::from(self.index));
@@ -169,6 +170,12 @@ impl Registry {
         (0..self.map.header().contexts_high()).any(|ctx| self.hazard_held(ctx as u16, chunk))
     }
 
+    /// Whether a reader of a context that has left announces the chunk: its endpoints are gone, but a read that was under
+    /// way, or a loan, may still be held there.
+    pub fn hazard_held_by_leaver(&self, chunk: u64) -> bool {
+        self.leavers().any(|ctx| self.hazard_held(ctx, chunk))
+    }
+
     /// Whether context `ctx` is still the one with id `ctx_id`, has not left, and its process lives. One system call.
     pub fn context_alive(&self, ctx: u16, ctx_id: u64) -> bool {
         if ctx == self.index {
@@ -217,6 +224,7 @@ impl Drop for Registry {
         if self.give_up_slots() == 0 {
             self.unlink_files_of(self.id);
             crash_point!("registry.drop.unlinked");
+            self.clear_leaver(usize::from(self.index));
             if let Some(entry) = self.entry() {
                 entry.set(ContextState::Free, self.incarnation.wrapping_add(1));
             }

@@ -5,7 +5,7 @@
 //! repeated: a reaper that dies leaves the byte free and the entry DEAD, and the next one starts from the first step.
 //!
 //! 1. Entry → DEAD, for all the dead, before any slot is looked at: readers of the dead keep nobody's samples.
-//! 2. Watch bit and hazards cleared.
+//! 2. Watch bit, hazards and the mark of one that left cleared.
 //! 3. Slots: CLAIMED ones are freed; outlets with samples that a living reader wants are closed and stay; everything
 //!    else goes through DYING (generations moved, watchers rung) to FREE.
 //! 4. No slot left: the segment files are unlinked, and the entry becomes FREE with the next incarnation.
@@ -101,6 +101,7 @@ impl Registry {
         }
         self.unwatch(index);
         entry.clear_hazards();
+        self.clear_leaver(index);
         crash_point!("registry.reap.cleared");
         if self.reap_slots(index, &entry) == 0 {
             self.unlink_files_of(entry.id());

@@ -62,6 +62,26 @@ impl Registry {
         }
     }
 
+    /// From now on writers look at the hazards of this context although it has no endpoints. To be set before those go.
+    pub(crate) fn set_leaver(&self, ctx: usize) {
+        if let Some(word) = self.map.header().leavers().get(ctx / 64) {
+            // ORDERING(registry.generation): before the withdrawal of each reader, which moves a generation: a writer
+            // that no longer finds the reader finds the bit.
+            word.fetch_or(1 << (ctx % 64), Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn clear_leaver(&self, ctx: usize) {
+        if let Some(word) = self.map.header().leavers().get(ctx / 64) {
+            word.fetch_and(!(1 << (ctx % 64)), Ordering::Relaxed);
+        }
+    }
+
+    /// The contexts whose bit is set. The readers must have been looked up before (`inlets_generation`).
+    pub(crate) fn leavers(&self) -> impl Iterator<Item = u16> + '_ {
+        self.map.header().leavers().iter().enumerate().flat_map(|(i, word)| bits(word.load(Ordering::Relaxed), i))
+    }
+
     fn watch_bit(&self, ctx: usize) -> Option<(&AtomicU64, u64)> {
         self.map.header().watch().get(ctx / 64).map(|word| (word, 1 << (ctx % 64)))
     }
@@ -103,4 +123,13 @@ impl Registry {
             }
         }
     }
+}
+
+/// Context numbers of the bits of word `i` of a bitmap.
+fn bits(mut word: u64, i: usize) -> impl Iterator<Item = u16> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros())?;
+        word &= word - 1;
+        Some((i * 64 + bit as usize) as u16)
+    })
 }

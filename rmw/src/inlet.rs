@@ -4,6 +4,7 @@
 //! heads in the registry, and reads their rings. History and live samples are the same slots, so each is read once.
 
 mod filtering;
+mod loans;
 mod tally;
 
 use std::ops::Range;
@@ -114,6 +115,9 @@ pub(crate) struct Arrivals {
     pub(crate) any_outlet: bool,
 }
 
+/// Reads the sample of a source, by the source's index and the sample's sequence number.
+type ReadOne<'a> = &'a mut dyn FnMut(&mut State, usize, u64) -> Result<Option<Result<Taken>>>;
+
 /// A sample that was taken, without its body.
 pub(crate) struct Taken {
     pub(crate) meta: SlotMeta,
@@ -223,23 +227,28 @@ impl Inlet {
 
     /// Takes the oldest unread sample. `Ok(None)` when there is none. When the sink fails the sample is used up.
     pub(crate) fn take(&self, sink: Sink<'_>) -> Result<Option<Taken>> {
+        self.take_by(&mut |state, index, sequence| self.read(state, index, sequence, sink))
+    }
+
+    /// Takes the oldest unread sample that `read` gets. `Ok(None)` of `read` means that the sample is gone: then the next.
+    fn take_by(&self, read: ReadOne<'_>) -> Result<Option<Taken>> {
         self.context.check()?;
         let hot = hot_cell(self.context.registry(), self.slot)?;
         let state = &mut *self.state.lock();
         let outcome = match state.filtered {
-            true => self.take_passed(state, hot, sink),
-            false => self.take_next(state, hot, sink),
+            true => self.take_passed(state, hot, read),
+            false => self.take_next(state, hot, read),
         };
         // A reader that is done says so at once: what it has read can be given back.
         self.prune(state, hot);
         outcome
     }
 
-    fn take_next(&self, state: &mut State, hot: &HotCell, sink: Sink<'_>) -> Result<Option<Taken>> {
+    fn take_next(&self, state: &mut State, hot: &HotCell, read: ReadOne<'_>) -> Result<Option<Taken>> {
         loop {
             self.poll(state, hot);
             let Some((index, sequence)) = self.next(state, hot) else { return Ok(None) };
-            let read = self.read(state, index, sequence, sink)?;
+            let read = read(state, index, sequence)?;
             state.sources[index].watermark = sequence;
             self.acknowledge(state, index);
             match read {
@@ -587,9 +596,19 @@ fn views_of(views: &mut Vec<PeerViews>, context_id: u64) -> usize {
     })
 }
 
-/// A hazard word of this context.
+/// Looks for a hazard word, when all are in use by threads that read at this moment.
+const HAZARD_TRIES: usize = 100_000;
+
+/// A hazard word of this context, for one read. Loans never take the last few.
 pub(crate) fn hazard(registry: &Registry) -> Result<HazardSlot<'_>> {
-    registry.hazards().acquire().ok_or_else(|| {
-        Error::Other("all hazard words of this context are in use: too many samples are on loan; return some".into())
+    let acquire = || registry.hazards().acquire();
+    let slow = || {
+        (0..HAZARD_TRIES).find_map(|_| {
+            std::thread::yield_now();
+            acquire()
+        })
+    };
+    acquire().or_else(slow).ok_or_else(|| {
+        Error::Other("all hazard words of this context are in use: too many threads take at the same time".into())
     })
 }

@@ -157,16 +157,17 @@ impl Readers {
         }
     }
 
-    /// Whether a matched reader has announced that it reads this chunk. Looks again for readers first: one that
+    /// Whether a matched reader, or one whose context left, has announced that it reads this chunk. Looks again for readers first: one that
     /// is not in the list yet may already read history.
     pub(crate) fn hold(&mut self, registry: &Registry, offer: &Offer<'_>, chunk: u64) -> bool {
         self.refresh_if_moved(registry, offer);
         let mut looked = None;
-        self.list.iter().any(|reader| {
+        let by_reader = self.list.iter().any(|reader| {
             let again = looked == Some(reader.context);
             looked = Some(reader.context);
             !again && registry.hazard_held(reader.context, chunk)
-        })
+        });
+        by_reader || registry.hazard_held_by_leaver(chunk)
     }
 }
 

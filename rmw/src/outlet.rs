@@ -1,5 +1,7 @@
 //! The writing half of an endpoint: a ring, its matched readers, and how a sample gets from one to the other.
 
+mod loans;
+
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -13,7 +15,8 @@ use crate::clock::wall_ns;
 use crate::context::{Context, Memory};
 use crate::error::{Error, Result};
 use crate::matching::{Channel, Offer, Readers};
-use crate::message::Outgoing;
+use crate::message::{Encapsulation, Outgoing};
+use loans::Loans;
 
 /// Slots of types whose size varies; small texts and poses fit.
 const DEFAULT_STRIDE: usize = 256;
@@ -40,6 +43,7 @@ struct State {
     writer: Option<Writer>,
     readers: Readers,
     scratch: Scratch,
+    loans: Loans,
 }
 
 /// What an outlet is made from.
@@ -64,7 +68,12 @@ impl Outlet {
             qos: plan.qos,
             history: plan.history,
             least_unread: plan.least_unread,
-            state: Mutex::new(State { writer: Some(writer), readers: Readers::default(), scratch: scratch() }),
+            state: Mutex::new(State {
+                writer: Some(writer),
+                readers: Readers::default(),
+                scratch: scratch(),
+                loans: Loans::default(),
+            }),
         }
     }
 
@@ -100,23 +109,32 @@ impl Outlet {
     pub(crate) fn send(&self, message: &dyn Outgoing) -> Result<u64> {
         self.context.check()?;
         let size = message.size()?;
+        let sample = Sample { message, size, related: 0 };
+        self.deliver(size, |writer, scratch, _| sample.prepare(self.context.arena(), writer, scratch))
+    }
+
+    /// Commits the `size` bytes that `prepare` puts into reserved memory, once there is room for them.
+    fn deliver(
+        &self,
+        size: usize,
+        prepare: impl FnOnce(&mut Writer, &mut Scratch, &mut Loans) -> Result<Prepared>,
+    ) -> Result<u64> {
         let registry = self.context.registry();
         let offer = self.offer();
         let hot = self.hot()?;
         let mut state = self.state.lock();
-        let State { writer: Some(writer), readers, scratch } = &mut *state else { return Err(Error::ShutDown) };
+        let State { writer: Some(writer), readers, scratch, loans } = &mut *state else { return Err(Error::ShutDown) };
         readers.refresh_if_moved(registry, &offer);
         if offer.is_lossless() {
             let window = Room::window(readers.deepest().max(1), size);
             Room { context: &self.context, offer: &offer, hot, head: writer.head(), window }.wait(readers)?;
         }
         writer.set_window(self.window(readers));
-        let sample = Sample { message, size, related: 0 };
-        let prepared = sample.prepare(self.context.arena(), writer, scratch)?;
+        let prepared = prepare(writer, scratch, loans)?;
         let hold = &mut |chunk| readers.hold(registry, &offer, chunk);
         let sequence = prepared
-            .commit(&mut self.context.arena().lock(), writer, hot.head(), hot.ring(), hold)
-            .map_err(|source| sample.no_memory(source))?;
+            .commit(&mut self.context.arena().lock(), writer, scratch, hot.head(), hot.ring(), hold)
+            .map_err(|source| no_memory(size, source))?;
         readers.refresh_after_commit(registry, &offer);
         readers.announce(registry, offer.bit());
         Ok(sequence)
@@ -138,7 +156,7 @@ impl Outlet {
 
 impl Drop for Outlet {
     fn drop(&mut self) {
-        let writers = self.state.get_mut().writer.take().into_iter().collect();
+        let writers = self.close_loans().into_iter().collect();
         self.context.retire_outlet(self.slot, Memory { writers, table: None });
     }
 }
@@ -150,15 +168,12 @@ pub(crate) struct Sample<'a> {
     pub(crate) related: u64,
 }
 
-impl<'a> Sample<'a> {
-    /// Serializes into reserved memory, outside the arena's lock: other publishers of the process go on meanwhile.
-    pub(crate) fn prepare(
-        &'a self,
-        arena: &Mutex<Arena>,
-        writer: &mut Writer,
-        scratch: &'a mut Scratch,
-    ) -> Result<Prepared<'a>> {
-        let mut reserved = writer.reserve(&mut *arena.lock(), self.size).map_err(|source| self.no_memory(source))?;
+impl Sample<'_> {
+    /// Serializes into reserved memory, outside the arena's lock: other publishers of the process go on meanwhile. A body
+    /// that goes into its slot is in `scratch` then.
+    pub(crate) fn prepare(&self, arena: &Mutex<Arena>, writer: &mut Writer, scratch: &mut Scratch) -> Result<Prepared> {
+        let mut reserved =
+            writer.reserve(&mut *arena.lock(), self.size).map_err(|source| no_memory(self.size, source))?;
         let chunk = reserved.body(&arena.lock());
         let written = match chunk {
             Some(mut chunk) => self.message.write(&mut chunk),
@@ -166,8 +181,8 @@ impl<'a> Sample<'a> {
         };
         let problem = match written {
             Ok(written) if written == self.size => {
-                let inline = scratch.get(..self.size).unwrap_or_default();
-                return Ok(Prepared { sample: self, reserved, inline });
+                let encapsulation = self.message.encapsulation();
+                return Ok(Prepared { reserved, encapsulation, related: self.related });
             }
             Ok(written) => Error::Other(format!(
                 "the message changed while it was serialized: {written} bytes written, {} announced",
@@ -178,17 +193,17 @@ impl<'a> Sample<'a> {
         writer.abandon(&mut *arena.lock(), reserved);
         Err(problem)
     }
+}
 
-    pub(crate) fn no_memory(&self, source: AllocError) -> Error {
-        Error::Alloc { what: format!("a sample of {} bytes", self.size), source }
-    }
+pub(crate) fn no_memory(size: usize, source: AllocError) -> Error {
+    Error::Alloc { what: format!("a sample of {size} bytes"), source }
 }
 
 /// A serialized message that nobody sees yet.
-pub(crate) struct Prepared<'a> {
-    sample: &'a Sample<'a>,
+pub(crate) struct Prepared {
     reserved: Reservation,
-    inline: &'a [u8],
+    encapsulation: Encapsulation,
+    related: u64,
 }
 
 /// Where a sample is serialized that then goes into its slot.
@@ -198,23 +213,25 @@ pub(crate) fn scratch() -> Scratch {
     Box::new([0; INLINE_MAX])
 }
 
-impl Prepared<'_> {
-    /// Gives the sample the ring's next sequence number and shows it to readers.
+impl Prepared {
+    /// Gives the sample the ring's next sequence number and shows it to readers. `scratch` is what it was prepared with.
     pub(crate) fn commit(
         self,
         arena: &mut Arena,
         writer: &mut Writer,
+        scratch: &Scratch,
         head: &AtomicU64,
         ring: &AtomicU64,
         hold: &mut dyn FnMut(u64) -> bool,
     ) -> std::result::Result<u64, AllocError> {
         let meta = SlotMeta {
             source_timestamp: wall_ns(),
-            related: self.sample.related,
-            encapsulation: u32::from_le_bytes(self.sample.message.encapsulation()),
+            related: self.related,
+            encapsulation: u32::from_le_bytes(self.encapsulation),
             aux: 0,
         };
-        let sequence = writer.commit(arena, self.reserved, meta, self.inline, head, ring, hold);
+        let inline = scratch.get(..self.reserved.size()).unwrap_or_default();
+        let sequence = writer.commit(arena, self.reserved, meta, inline, head, ring, hold);
         arena.tidy();
         sequence
     }

@@ -71,12 +71,17 @@ pub(crate) struct Reach<'a> {
 }
 
 impl Reach<'_> {
-    fn view(&self, segment: u16) -> Option<&View> {
+    fn view(&self, segment: u16) -> Option<&Arc<View>> {
         if let Some((_, view)) = self.views.views.iter().find(|(number, _)| *number == segment) {
             return Some(view);
         }
         let view = self.peers.view(self.views.context, segment)?;
         Some(&self.views.views.push_get(Box::new((segment, view))).1)
+    }
+
+    /// The mapping of a segment, for who needs it longer than the reader does.
+    pub(crate) fn shared(&self, segment: u16) -> Option<Arc<View>> {
+        self.view(segment).map(Arc::clone)
     }
 }
 

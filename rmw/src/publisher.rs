@@ -1,5 +1,6 @@
 //! Publishers.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use shoal_registry::{gid, Durability, Kind, Qos};
@@ -8,6 +9,7 @@ use crate::endpoint::{enter, Entry};
 use crate::error::Result;
 use crate::events::{Event, EventKind, Events};
 use crate::graph;
+use crate::loan::Loanable;
 use crate::matching::kept;
 use crate::message::{Outgoing, TypeInfo};
 use crate::node::Node;
@@ -18,6 +20,7 @@ pub struct Publisher {
     outlet: Outlet,
     gid: [u8; 16],
     events: Arc<Events>,
+    loanable: Loanable,
     // Keeps the node in the graph for as long as its publisher is.
     _node: Arc<Node>,
 }
@@ -43,7 +46,8 @@ impl Publisher {
         let gid = gid(context.registry().context_id(), Kind::Publisher, entered.endpoint);
         let outlet = Outlet::new(context, plan);
         let events = Events::of_publisher(topic, &outlet);
-        Ok(Arc::new(Self { outlet, gid, events, _node: node.clone() }))
+        let loanable = Loanable::of(&ty);
+        Ok(Arc::new(Self { outlet, gid, events, loanable, _node: node.clone() }))
     }
 
     /// Sends one sample to every matched subscription. The result is its sequence number, from 1.
@@ -51,9 +55,42 @@ impl Publisher {
     /// # Errors
     /// The message cannot be serialized, or there is no shared memory for it; nothing was sent then.
     pub fn publish(&self, message: &dyn Outgoing) -> Result<u64> {
+        self.sent(|| self.outlet.send(message))
+    }
+
+    /// Lends memory for one message, to be filled in place and given to [`publish_loan`](Self::publish_loan) or
+    /// [`return_loan`](Self::return_loan). It starts on a cache line; its content is whatever was there.
+    ///
+    /// # Errors
+    /// The type cannot be loaned, or there is no shared memory.
+    pub fn borrow_loan(&self) -> Result<NonNull<u8>> {
+        self.outlet.borrow_loan(self.loanable.size()?)
+    }
+
+    /// As [`publish`](Self::publish), with a message that was lent, as it lies: nothing of it is copied.
+    ///
+    /// # Errors
+    /// The message is not on loan from this publisher. Or what also [`publish`](Self::publish) can fail of: then it is
+    /// given back.
+    pub fn publish_loan(&self, at: *const u8) -> Result<u64> {
+        self.loanable.size()?;
+        self.sent(|| self.outlet.send_loan(at))
+    }
+
+    /// Takes back a message that was lent. Works also after the context was shut down.
+    ///
+    /// # Errors
+    /// The message is not on loan from this publisher.
+    pub fn return_loan(&self, at: *const u8) -> Result<()> {
+        self.loanable.size()?;
+        self.outlet.return_loan(at)
+    }
+
+    /// Sends, with what else a message means: its publisher lives, and keeps its deadline.
+    fn sent(&self, send: impl FnOnce() -> Result<u64>) -> Result<u64> {
         self.outlet.context().check()?;
         let revived = self.events.assert_liveliness();
-        let sequence = self.outlet.send(message)?;
+        let sequence = send()?;
         self.events.published(revived);
         Ok(sequence)
     }

@@ -20,7 +20,7 @@ use crate::endpoint::SERVICE_DEPTH;
 use crate::error::Result;
 use crate::matching::{class_bit, is_drained, ring_context};
 use crate::message::Outgoing;
-use crate::outlet::{hot_cell, scratch, stride_for, Sample, Scratch};
+use crate::outlet::{hot_cell, no_memory, scratch, stride_for, Sample, Scratch};
 
 const ENTRY_BYTES: usize = 64;
 const ENTRY_WORDS: usize = ENTRY_BYTES / 8;
@@ -98,7 +98,7 @@ impl Responses {
         };
         let slot = known.client;
         let sample = Sample { message, size, related: sequence as u64 };
-        self.make_ring(context, client).map_err(|source| sample.no_memory(source))?;
+        self.make_ring(context, client).map_err(|source| no_memory(sample.size, source))?;
         self.write(context, client, slot, &sample)?;
         let cell = hot_cell(registry, slot)?;
         // ORDERING(drain.mark): the response's head is out before the look at the pending bit.
@@ -125,12 +125,12 @@ impl Responses {
         let desc = AtomicU64::new(entry[RING].load(Ordering::Relaxed));
         let reader = cell.owner().0;
         let hold = &mut |chunk| registry.hazard_held(reader, chunk);
-        let sent = prepared.commit(&mut arena, writer, &head, &desc, hold);
+        let sent = prepared.commit(&mut arena, writer, &self.scratch, &head, &desc, hold);
         let entry = table.entry(&arena, *index);
         entry[RING].store(desc.load(Ordering::Relaxed), Ordering::Release);
         // ORDERING(ring.head): Release: the committed slot comes before the head. Meets Entry::head.
         entry[HEAD].store(head.load(Ordering::Relaxed), Ordering::Release);
-        sent.map(|_| ()).map_err(|source| sample.no_memory(source))
+        sent.map(|_| ()).map_err(|source| no_memory(sample.size, source))
     }
 
     /// Gives the client a ring and a place in the table, if it has none yet.

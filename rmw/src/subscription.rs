@@ -9,7 +9,8 @@ use crate::error::Result;
 use crate::events::{Event, EventKind, Events};
 use crate::filter::SampleFilter;
 use crate::graph;
-use crate::inlet::{Inlet, InletPlan};
+use crate::inlet::{Inlet, InletPlan, Taken};
+use crate::loan::{Copier, Loanable, Loans};
 use crate::matching::kept;
 use crate::message::{MessageInfo, Sink, TypeInfo};
 use crate::node::Node;
@@ -28,6 +29,9 @@ pub struct SubscriptionOptions {
 pub struct Subscription {
     // Dropped first: nobody may look through the inlet once it gives up its slot.
     on_new: Watch,
+    /// Given back before the reader leaves the graph.
+    loans: Loans,
+    loanable: Loanable,
     inlet: Arc<Inlet>,
     gid: [u8; 16],
     events: Arc<Events>,
@@ -65,7 +69,8 @@ impl Subscription {
         context.registry().publish(entered.slot);
         let gid = gid(context.registry().context_id(), Kind::Subscription, entered.endpoint);
         let (events, on_new) = (Events::of_subscription(topic, &inlet), Watch::new(context));
-        Ok(Arc::new(Self { on_new, inlet, gid, events, _node: node.clone() }))
+        let (loans, loanable) = (Loans::default(), Loanable::of(&ty));
+        Ok(Arc::new(Self { on_new, loans, loanable, inlet, gid, events, _node: node.clone() }))
     }
 
     /// Takes the oldest unread sample; `Ok(None)` when there is none.
@@ -73,15 +78,42 @@ impl Subscription {
     /// # Errors
     /// The sink's own error: the sample is used up then.
     pub fn take(&self, sink: Sink<'_>) -> Result<Option<MessageInfo>> {
-        let Some(taken) = self.inlet.take(sink)? else { return Ok(None) };
-        Ok(Some(MessageInfo {
+        Ok(self.inlet.take(sink)?.map(|taken| self.info(&taken)))
+    }
+
+    /// Takes the oldest unread sample without copying it, if it can be read where its publisher wrote it: that takes
+    /// `in_place` (whatever its bytes are, they are a message) and a sample that was lent to its publisher, or that is
+    /// too long for a slot. Otherwise, and where this context has too much on loan already, `copy` makes a private one.
+    ///
+    /// The message may be read until it is given to [`return_loan`](Self::return_loan) or the subscription is gone. It
+    /// never changes in that time, whatever becomes of its publisher; writing to it is a fault.
+    ///
+    /// # Errors
+    /// The type cannot be loaned; or `copy`'s own error: the sample is used up then.
+    pub fn take_loan(&self, in_place: bool, copy: Copier<'_>) -> Result<Option<(*const u8, MessageInfo)>> {
+        let size = self.loanable.size()?;
+        let taken = self.inlet.take_loan(in_place.then_some(size), copy)?;
+        Ok(taken.map(|(taken, loan)| (self.loans.add(loan), self.info(&taken))))
+    }
+
+    /// Gives back a message that was taken as a loan. Works also after the context was shut down.
+    ///
+    /// # Errors
+    /// The message is not on loan from this subscription.
+    pub fn return_loan(&self, at: *const u8) -> Result<()> {
+        self.loanable.size()?;
+        self.loans.end(at)
+    }
+
+    fn info(&self, taken: &Taken) -> MessageInfo {
+        MessageInfo {
             source_timestamp: taken.meta.source_timestamp,
             received_timestamp: taken.received,
             publication_sequence: taken.sequence,
             reception_sequence: taken.reception,
             gid: gid(taken.context_id, Kind::Publisher, taken.endpoint),
             from_this_context: taken.context_id == self.inlet.context().registry().context_id(),
-        }))
+        }
     }
 
     /// Whether [`take`](Self::take) would find a sample now.

@@ -6,12 +6,14 @@
 //!        16  slots committed    17  contexts high   (both only grow)
 //!        24  time of the domain's last sweep, ms
 //!        64..128  watch bitmap: bit i % 64 of word i / 64 is context i
+//!       128..192  the contexts that left while their process goes on, in the same way: they may still read
 //! ```
 
 use crate::layout::{HEADER_LEN, LAYOUT_VERSION, MAGIC, MAX_CONTEXTS, MAX_SLOTS, REGISTRY_LEN, SLOT_BATCH};
 use shoal_shm::sync::{AtomicU64, Ordering};
 
 const WATCH: usize = 64;
+const LEAVERS: usize = 128;
 const SIZES: u64 = MAX_SLOTS as u64 | (MAX_CONTEXTS as u64) << 32;
 
 /// The first page of the registry file.
@@ -88,5 +90,9 @@ impl<'a> Header<'a> {
 
     pub(crate) fn watch(&self) -> &'a [AtomicU64] {
         &self.0[WATCH..WATCH + MAX_CONTEXTS / 64]
+    }
+
+    pub(crate) fn leavers(&self) -> &'a [AtomicU64] {
+        &self.0[LEAVERS..LEAVERS + MAX_CONTEXTS / 64]
     }
 }

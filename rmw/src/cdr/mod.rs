@@ -35,6 +35,8 @@ pub struct Plan {
     names: Vec<Box<str>>,
     fixed_size: Option<usize>,
     memory_is_cdr: bool,
+    lies_as_cdr: bool,
+    readable_in_place: bool,
 }
 
 impl Plan {
@@ -48,7 +50,9 @@ impl Plan {
         let swapped = compile::compile(layout, false, &mut names)?;
         let fixed_size = native.end_if_fixed(0);
         let memory_is_cdr = native.as_run(layout.size_of).is_some();
-        Ok(Plan { native, swapped, names, fixed_size, memory_is_cdr })
+        let lies_as_cdr = native.end_in_place(0, 0) == Some(layout.size_of);
+        let readable_in_place = lies_as_cdr && !native.has_booleans();
+        Ok(Plan { native, swapped, names, fixed_size, memory_is_cdr, lies_as_cdr, readable_in_place })
     }
 
     /// Bytes of the body, when they are the same for every message of the type.
@@ -56,12 +60,21 @@ impl Plan {
         self.fixed_size
     }
 
-    /// Whether the whole structure equals its body byte for byte, so that it can be written and read in place.
-    ///
-    /// Never true with a boolean in it: a peer can write any byte into memory that is read in place, and a boolean
-    /// that is neither 0 nor 1 is undefined behaviour in the reader.
+    /// Whether the whole structure is one copy: it equals its body byte for byte, has no padding and no booleans.
     pub fn memory_is_cdr(&self) -> bool {
         self.memory_is_cdr
+    }
+
+    /// Whether each field lies in the structure where it lies in the body, and both are equally long: then a message may
+    /// be written where it is sent from.
+    pub fn lies_as_cdr(&self) -> bool {
+        self.lies_as_cdr
+    }
+
+    /// Whether, moreover, whatever bytes a peer writes are a valid message, so that it may be read where it was written.
+    /// Not so with a boolean in it: one that is neither 0 nor 1 is undefined behaviour in the reader.
+    pub fn readable_in_place(&self) -> bool {
+        self.readable_in_place
     }
 
     /// Bytes the body of this message takes.

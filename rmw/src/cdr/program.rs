@@ -104,7 +104,35 @@ impl Program {
         }
     }
 
-    /// The same, if an array of such structures is one copy too.
+    /// Where the wire position `at` has come to after a structure at `base`, if all of it lies in memory where it lies on
+    /// the wire, counted from the start of the message. Padding between fields does not matter: it is there in both.
+    pub fn end_in_place(&self, base: usize, at: usize) -> Option<usize> {
+        self.ops.iter().try_fold(at, |at, op| match op {
+            Op::Run { mem, run, .. } => {
+                let start = at.checked_next_multiple_of(run.align)?;
+                (start == base + mem).then(|| start + run.len)
+            }
+            Op::Bools { mem, count, .. } => (at == base + mem).then(|| at + count),
+            Op::Repeat { mem, count, stride, body } => {
+                (0..*count).try_fold(at, |at, i| body.end_in_place(base + mem + i * stride, at))
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether some value in it is not valid whatever its bytes are.
+    pub fn has_booleans(&self) -> bool {
+        self.ops.iter().any(|op| match op {
+            Op::Bools { .. } | Op::BoolVector { .. } => true,
+            Op::Repeat { body, .. } | Op::Sequence { element: Element::Program { body, .. }, .. } => {
+                body.has_booleans()
+            }
+            Op::Sequence { element, .. } => matches!(element, Element::Bools),
+            Op::Run { .. } | Op::String { .. } | Op::WString { .. } => false,
+        })
+    }
+
+    /// The same as [`as_run`](Self::as_run), if an array of such structures is one copy too.
     pub fn as_repeated_run(&self, size_of: usize) -> Option<Run> {
         self.as_run(size_of).filter(|run| run.len % run.align == 0)
     }

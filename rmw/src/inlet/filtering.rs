@@ -13,13 +13,12 @@ use std::sync::Arc;
 use shoal_registry::{HotCell, SlotId};
 use shoal_shm::sync::{fence, Ordering};
 
-use super::{class_order, Inlet, Source, State, Taken};
+use super::{class_order, Inlet, ReadOne, Source, State, Taken};
 use crate::clock::wall_ns;
 use crate::endpoint::KEEP_ALL_DEPTH;
 use crate::error::Result;
 use crate::filter::SampleFilter;
 use crate::matching::{is_lossless, ring_context};
-use crate::message::Sink;
 
 /// A filtered reader has its publishers keep this many times its depth, and at least [`REACH_LEAST`] samples.
 const REACH_FACTOR: u64 = 4;
@@ -99,12 +98,12 @@ impl Inlet {
     }
 
     /// As [`take`](Self::take), but for the state of draining.
-    pub(super) fn take_passed(&self, state: &mut State, hot: &HotCell, sink: Sink<'_>) -> Result<Option<Taken>> {
+    pub(super) fn take_passed(&self, state: &mut State, hot: &HotCell, read: ReadOne<'_>) -> Result<Option<Taken>> {
         let filtering = &mut *self.filtering.lock();
         self.look(state, hot, filtering)?;
         let taken = loop {
             let Some((index, sequence)) = self.front(state, filtering)? else { break None };
-            let read = self.read(state, index, sequence, sink)?;
+            let read = read(state, index, sequence)?;
             self.drop_front(state, filtering);
             match read {
                 Some(read) => break Some(read),

@@ -58,6 +58,24 @@ pub fn files(domain: usize) -> Vec<String> {
     found
 }
 
+/// Bytes of shared memory that the files below `domain` take.
+pub fn usage(domain: usize) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let mut bytes = 0;
+    let mut todo = vec![root().clone()];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                todo.push(path);
+            } else if path.components().any(|part| part.as_os_str() == domain.to_string().as_str()) {
+                bytes += entry.metadata().map_or(0, |found| found.blocks() * 512);
+            }
+        }
+    }
+    bytes
+}
+
 pub fn context(domain: usize) -> Arc<Context> {
     let discovery = Discovery::SystemDefault;
     let options = ContextOptions { domain_id: domain, enclave: "/".into(), discovery, security_enforced: false };

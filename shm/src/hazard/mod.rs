@@ -10,7 +10,8 @@
 //! 2. Which word is used by whom is process-local knowledge; a [`HazardSlot`] is the right to one word.
 //! 3. A reader stores the id, fences (`SeqCst`), then validates that the slot still names the chunk. Not so: it clears
 //!    the word and has read nothing.
-//! 4. It clears the word (`Release`) after its last look at the payload.
+//! 4. It clears the word (`Release`) after its last look at the payload. A loan keeps its word for as long as it lasts;
+//!    a few words are never loaned, so that reads go on whatever is on loan.
 //! 5. A writer retires the slot, fences (`SeqCst`), then scans. Found: the chunk waits in limbo and is looked for again
 //!    later; nobody new can validate it. Not found: the chunk is free.
 //!
@@ -24,6 +25,9 @@ use std::sync::Arc;
 
 /// Usable words of a table, whatever its length: the free list is one word.
 const MAX_HAZARDS: usize = 62;
+
+/// Words that loans leave to reads, which need one for a moment each.
+const KEPT_FOR_READS: usize = 6;
 
 /// This process's side of its context's hazard words.
 #[derive(Clone)]
@@ -42,10 +46,24 @@ impl<'a> HazardTable<'a> {
     /// The right to announce one payload at a time; `None` when all are in use, by readers or by loans.
     #[inline]
     pub fn acquire(&self) -> Option<HazardSlot<'a>> {
+        self.acquire_beside(0)
+    }
+
+    /// As [`acquire`](Self::acquire), for a word that is kept for as long as somebody likes: `None` also when only the
+    /// few words are free that reads need.
+    pub fn acquire_for_loan(&self) -> Option<HazardSlot<'a>> {
+        self.acquire_beside(KEPT_FOR_READS)
+    }
+
+    /// The right to one word, if `others` stay free beside it.
+    #[inline]
+    fn acquire_beside(&self, others: usize) -> Option<HazardSlot<'a>> {
+        let usable = MAX_HAZARDS.min(self.words.len().saturating_sub(1));
         let mut taken = self.taken.load(Ordering::Relaxed);
         loop {
             let index = taken.trailing_ones() as usize;
-            if index > MAX_HAZARDS {
+            let in_use = taken.count_ones() as usize - 1;
+            if index > MAX_HAZARDS || in_use + others >= usable {
                 return None;
             }
             let word = self.words.get(index)?;
@@ -57,6 +75,13 @@ impl<'a> HazardTable<'a> {
         }
     }
 
+    /// Ends what a ticket of this table keeps.
+    pub fn end(&self, ticket: HazardTicket) {
+        if let Some(word) = self.words.get(ticket.index) {
+            release(word, &self.taken, 1 << ticket.index);
+        }
+    }
+
     fn slot(&self, word: &'a AtomicU64, index: usize) -> HazardSlot<'a> {
         if self.words[0].load(Ordering::Relaxed) < index as u64 {
             // Before any announcement in the word, which the reader's fence orders: who sees that sees this.
@@ -64,7 +89,7 @@ impl<'a> HazardTable<'a> {
         }
         // Nobody else writes our table while we live; what a dead predecessor left would look like a read in progress.
         word.store(0, Ordering::Relaxed);
-        HazardSlot { word, taken: self.taken.clone(), bit: 1 << index, not_sync: PhantomData }
+        HazardSlot { word, taken: self.taken.clone(), bit: 1 << index, kept: false, not_sync: PhantomData }
     }
 }
 
@@ -73,11 +98,19 @@ pub struct HazardSlot<'a> {
     word: &'a AtomicU64,
     taken: Arc<AtomicU64>,
     bit: u64,
+    /// A ticket stands for it now.
+    kept: bool,
     /// One announcement at a time, so no two threads at once.
     not_sync: PhantomData<Cell<()>>,
 }
 
 impl HazardSlot<'_> {
+    /// Keeps the word, and what it announces, until the ticket is ended.
+    pub(crate) fn into_ticket(mut self) -> HazardTicket {
+        self.kept = true;
+        HazardTicket { index: self.bit.trailing_zeros() as usize }
+    }
+
     /// Stores the id; `None` when the slot announces something already (a read inside of a read). The caller fences.
     #[inline]
     pub(crate) fn announce(&self, id: u64) -> Option<Announcement<'_>> {
@@ -91,10 +124,24 @@ impl HazardSlot<'_> {
 
 impl Drop for HazardSlot<'_> {
     fn drop(&mut self) {
-        // ORDERING(hazard.clear): Release: our reads of the payload come before its reuse. Meets `scan`.
-        self.word.store(0, Ordering::Release);
-        self.taken.fetch_and(!self.bit, Ordering::Release);
+        if !self.kept {
+            release(self.word, &self.taken, self.bit);
+        }
     }
+}
+
+fn release(word: &AtomicU64, taken: &AtomicU64, bit: u64) {
+    // ORDERING(hazard.clear): Release: our reads of the payload come before its reuse. Meets `scan`.
+    word.store(0, Ordering::Release);
+    taken.fetch_and(!bit, Ordering::Release);
+}
+
+/// A hazard word that goes on announcing after the borrow of its table ended, for what is kept for long beside it.
+/// Give it to [`HazardTable::end`] of the same table; a ticket that is lost keeps its chunk until its context ends.
+#[must_use = "end it, or its chunk is kept until the context ends"]
+#[derive(Debug)]
+pub struct HazardTicket {
+    index: usize,
 }
 
 /// A chunk id standing in a hazard word; cleared on drop.

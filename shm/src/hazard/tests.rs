@@ -72,3 +72,34 @@ fn hostile_tables_are_scanned_within_bounds() {
     }
     assert!(!scan(&[], 9));
 }
+
+#[test]
+fn loans_leave_words_to_reads() {
+    let words = words(64);
+    let table = HazardTable::new(&words);
+    let loans: Vec<_> = std::iter::from_fn(|| table.acquire_for_loan()).collect();
+    assert_eq!(loans.len(), 56);
+    let reads: Vec<_> = std::iter::from_fn(|| table.acquire()).collect();
+    assert_eq!(reads.len(), 6);
+    drop(loans);
+    assert!(table.acquire_for_loan().is_some(), "what is given back can be lent again");
+    drop(reads);
+    assert_eq!(table.taken.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_ticket_announces_until_it_is_ended() {
+    let words = words(64);
+    let table = HazardTable::new(&words);
+    let slot = table.acquire_for_loan().unwrap();
+    std::mem::forget(slot.announce(77).unwrap());
+    let ticket = slot.into_ticket();
+    assert!(scan(&words, 77));
+    let other = table.acquire().unwrap();
+    std::mem::forget(other.announce(78).unwrap());
+    assert!(scan(&words, 77) && scan(&words, 78), "the word is not given to anybody else");
+    table.end(ticket);
+    assert!(!scan(&words, 77) && scan(&words, 78));
+    drop(other);
+    assert_eq!(table.taken.load(Ordering::Relaxed), 1);
+}

@@ -1,7 +1,7 @@
 //! What a reader gets: a payload by address, and the buffer or the hazard that keeps it still.
 
 use super::slot::{SlotMeta, MAX_INLINE_WORDS};
-use crate::hazard::HazardSlot;
+use crate::hazard::{HazardSlot, HazardTicket};
 
 /// Room for any inline payload, outside of shared memory. Keep one and reuse it: it is two kilobytes.
 #[derive(Clone)]
@@ -38,22 +38,22 @@ pub struct Payload {
 pub struct Loan<'a> {
     meta: SlotMeta,
     payload: Payload,
-    _keep: Keep<'a>,
+    keep: Keep<'a>,
 }
 
-/// What keeps a loan's payload still; never read, only dropped.
+/// What keeps a loan's payload still.
 pub(super) enum Keep<'a> {
-    Hazard(#[expect(dead_code)] HazardSlot<'a>),
+    Hazard(HazardSlot<'a>),
     Copy(#[expect(dead_code)] Vec<u64>),
 }
 
-// SAFETY: the payload's address is that of a mapping any thread may read, ; the hazard slot
-// is Send.
+// SAFETY: the payload's address is that of a mapping any thread may read, or of the copy that moves along; the
+// hazard slot is Send.
 unsafe impl Send for Loan<'_> {}
 
 impl<'a> Loan<'a> {
     pub(super) fn new(meta: SlotMeta, payload: Payload, keep: Keep<'a>) -> Loan<'a> {
-        Loan { meta, payload, _keep: keep }
+        Loan { meta, payload, keep }
     }
 
     /// What travels with the sample.
@@ -64,5 +64,18 @@ impl<'a> Loan<'a> {
     /// The sample's body: in the owner's chunk, or a copy if it was small enough to be inline.
     pub fn payload(&self) -> Payload {
         self.payload
+    }
+    /// Whether the payload lies in its owner's memory, and is not a copy.
+    pub fn is_in_place(&self) -> bool {
+        matches!(self.keep, Keep::Hazard(_))
+    }
+
+    /// Keeps a payload that lies in its owner's memory beyond the borrow of the hazard table; `None` for a copy, which
+    /// is dropped. The payload's address stays good until the ticket is ended.
+    pub fn into_ticket(self) -> Option<HazardTicket> {
+        match self.keep {
+            Keep::Hazard(slot) => Some(slot.into_ticket()),
+            Keep::Copy(_) => None,
+        }
     }
 }

@@ -55,6 +55,32 @@ fn only_a_structure_without_padding_and_booleans_is_its_own_body() {
 }
 
 #[test]
+fn a_structure_whose_fields_lie_as_in_the_body_may_be_written_in_place_and_read_there_if_any_byte_is_valid() {
+    let how = |fields: &[(Type, Count)]| {
+        let plan = plan(&message(fields));
+        (plan.lies_as_cdr(), plan.readable_in_place())
+    };
+    let number = |width| (Type::Primitive(width), One);
+    assert_eq!(how(&[number(4), number(2), number(1), number(1), number(8)]), (true, true));
+    assert_eq!(how(&[number(1), number(8)]), (true, true), "padding inside is there in both");
+    assert_eq!(how(&[number(8), number(1)]), (false, false), "padding at the end is not");
+    assert_eq!(how(&[(Type::Bool, One), number(1), number(4), number(8)]), (true, false));
+    assert_eq!(how(&[number(8), (Type::String(None), One)]), (false, false));
+    assert_eq!(how(&[number(8), (Type::Primitive(8), Sequence(None))]), (false, false));
+    let flagged = message(&[number(4), (Type::Bool, Array(4))]);
+    assert_eq!(how(&[(flagged.clone(), Array(3)), number(4)]), (true, false));
+    assert_eq!(how(&[(flagged, Array(40)), number(8)]), (true, false));
+    let padded = message(&[number(8), number(1)]);
+    assert_eq!(
+        how(&[(padded, Array(40)), number(8)]),
+        (true, true),
+        "what is between elements is between them in both"
+    );
+    let loose = message(&[number(4), number(1)]);
+    assert_eq!(how(&[(loose, Array(2)), number(1), number(1), number(1), number(1)]), (false, false));
+}
+
+#[test]
 fn structures_in_a_sequence_follow_each_other_by_their_alignment_not_their_stride() {
     // 9 bytes of content, 16 of memory: on the wire the next one starts after 7 bytes of padding, the last has none.
     let element = message(&[(Type::Primitive(8), One), (Type::Primitive(1), One)]);
