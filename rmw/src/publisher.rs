@@ -7,7 +7,7 @@ use shoal_registry::{gid, Durability, Kind, Qos};
 
 use crate::endpoint::{enter, Entry};
 use crate::error::Result;
-use crate::events::{Event, EventKind, Events};
+use crate::events::{Event, EventCallbacks, EventKind, Events};
 use crate::graph;
 use crate::loan::Loanable;
 use crate::matching::kept;
@@ -17,6 +17,8 @@ use crate::outlet::{Outlet, OutletPlan};
 
 /// Sends the samples of one topic.
 pub struct Publisher {
+    // Dropped first: nobody may look at the events of an outlet that gave up its slot.
+    on_events: EventCallbacks,
     outlet: Outlet,
     gid: [u8; 16],
     events: Arc<Events>,
@@ -46,8 +48,8 @@ impl Publisher {
         let gid = gid(context.registry().context_id(), Kind::Publisher, entered.endpoint);
         let outlet = Outlet::new(context, plan);
         let events = Events::of_publisher(topic, &outlet);
-        let loanable = Loanable::of(&ty);
-        Ok(Arc::new(Self { outlet, gid, events, loanable, _node: node.clone() }))
+        let (loanable, on_events) = (Loanable::of(&ty), EventCallbacks::default());
+        Ok(Arc::new(Self { on_events, outlet, gid, events, loanable, _node: node.clone() }))
     }
 
     /// Sends one sample to every matched subscription. The result is its sequence number, from 1.
@@ -116,7 +118,7 @@ impl Publisher {
 
     /// An event of this publisher. The first call for a kind makes peers ring for it.
     pub fn event(&self, kind: EventKind) -> Event<'_> {
-        self.events.event(kind)
+        self.events.event(kind, self.outlet.context(), &self.on_events)
     }
 
     /// The profile in use.

@@ -6,7 +6,7 @@ use shoal_registry::{gid, Kind, Qos, Registry};
 
 use crate::endpoint::{enter, Entry, FLAG_IGNORE_LOCAL};
 use crate::error::Result;
-use crate::events::{Event, EventKind, Events};
+use crate::events::{Event, EventCallbacks, EventKind, Events};
 use crate::filter::SampleFilter;
 use crate::graph;
 use crate::inlet::{Inlet, InletPlan, Taken};
@@ -29,6 +29,7 @@ pub struct SubscriptionOptions {
 pub struct Subscription {
     // Dropped first: nobody may look through the inlet once it gives up its slot.
     on_new: Watch,
+    on_events: EventCallbacks,
     /// Given back before the reader leaves the graph.
     loans: Loans,
     loanable: Loanable,
@@ -69,8 +70,8 @@ impl Subscription {
         context.registry().publish(entered.slot);
         let gid = gid(context.registry().context_id(), Kind::Subscription, entered.endpoint);
         let (events, on_new) = (Events::of_subscription(topic, &inlet), Watch::new(context));
-        let (loans, loanable) = (Loans::default(), Loanable::of(&ty));
-        Ok(Arc::new(Self { on_new, loans, loanable, inlet, gid, events, _node: node.clone() }))
+        let (loans, loanable, on_events) = (Loans::default(), Loanable::of(&ty), EventCallbacks::default());
+        Ok(Arc::new(Self { on_new, on_events, loans, loanable, inlet, gid, events, _node: node.clone() }))
     }
 
     /// Takes the oldest unread sample; `Ok(None)` when there is none.
@@ -147,7 +148,7 @@ impl Subscription {
 
     /// An event of this subscription. The first call for a kind makes peers ring for it.
     pub fn event(&self, kind: EventKind) -> Event<'_> {
-        self.events.event(kind)
+        self.events.event(kind, self.inlet.context(), &self.on_events)
     }
 
     /// The profile in use.

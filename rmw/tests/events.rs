@@ -327,6 +327,56 @@ fn what_keep_all_could_not_keep_is_lost_and_told() {
     assert_eq!(event.take().unwrap(), Status::Counted(totals(MORE, 0)));
 }
 
+/// Has the event call into a channel.
+fn calls(event: Event<'_>) -> std::sync::mpsc::Receiver<usize> {
+    let (tell, told) = std::sync::mpsc::channel();
+    // The receiver may be gone when the callback is cleared late.
+    let call = move |count| {
+        let _ = tell.send(count);
+    };
+    event.on_new(Some(Arc::new(call))).expect("a callback can be set");
+    told
+}
+
+#[test]
+fn callbacks_get_the_backlog_and_then_each_event_once() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let (near, far) = (node(&a, "near"), node(&b, "far"));
+    let writer = publisher(&near, "/t", Qos::default());
+    let (one, _two) = (subscription(&far, "/t", Qos::default()), subscription(&far, "/t", Qos::default()));
+    let event = writer.event(EventKind::Matched);
+    let told = calls(event);
+    assert_eq!(told.recv_timeout(LOST), Ok(2), "two were there");
+    let _three = subscription(&far, "/t", Qos::default());
+    assert_eq!(told.recv_timeout(LOST), Ok(1));
+    drop(one);
+    assert_eq!(told.recv_timeout(LOST), Ok(1), "one that goes is an event, too");
+    event.on_new(None).unwrap();
+    let _four = subscription(&far, "/t", Qos::default());
+    assert_eq!(event.take().unwrap(), matched((4, 4), (3, 3)), "a call takes nothing");
+    let _five = subscription(&far, "/t", Qos::default());
+    assert_eq!(calls(event).recv_timeout(LOST), Ok(1), "what was taken meanwhile is not reported");
+    drop(writer);
+}
+
+#[test]
+fn callbacks_are_called_when_time_has_passed() {
+    let context = context(domain());
+    let node = node(&context, "n");
+    let manual = Qos { liveliness: Liveliness::ManualByTopic, lease: 50 * MS, deadline: 50 * MS, ..Qos::default() };
+    let (reader, writer) = (subscription(&node, "/t", manual), publisher(&node, "/t", manual));
+    let kinds = [EventKind::DeadlineMissed, EventKind::Liveliness];
+    let told = kinds.map(|kind| (calls(writer.event(kind)), calls(reader.event(kind))));
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(told.iter().all(|(w, r)| w.try_recv().is_err() && r.try_recv().is_err()), "nothing happened yet");
+    send(&writer, *b"x");
+    for (of_writer, of_reader) in told {
+        assert!(of_writer.recv_timeout(LOST).is_ok_and(|count| count > 0));
+        assert!(of_reader.recv_timeout(LOST).is_ok_and(|count| count > 0));
+    }
+}
+
 #[test]
 fn events_end_with_their_context_without_harm() {
     let context = context(domain());

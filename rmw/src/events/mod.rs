@@ -5,6 +5,7 @@
 //! until the next moment that could change it. An endpoint that is watched says so in its hot cell, and peers whose
 //! coming or going concerns it ring.
 
+mod callbacks;
 mod count;
 mod deadline;
 mod liveliness;
@@ -16,11 +17,14 @@ use std::sync::Arc;
 
 use shoal_registry::{Kind, Qos, Registry, SlotId};
 
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::inlet::Inlet;
 use crate::matching::Channel;
+use crate::notify::Callback;
 use crate::outlet::Outlet;
 
+pub(crate) use callbacks::EventCallbacks;
 use deadline::{Offered, Requested};
 use liveliness::Assertions;
 use lost::Lost;
@@ -30,7 +34,9 @@ pub use status::{EventKind, LivelinessStatus, MatchedStatus, Status, Totals};
 /// One kind of event of one endpoint. Several of the same kind share what was taken.
 #[derive(Clone, Copy)]
 pub struct Event<'a> {
+    context: &'a Arc<Context>,
     events: &'a Arc<Events>,
+    callbacks: &'a EventCallbacks,
     kind: EventKind,
 }
 
@@ -83,9 +89,14 @@ impl Events {
     }
 
     /// The event of a kind. The first call for a kind makes peers ring for it.
-    pub(crate) fn event(self: &Arc<Self>, kind: EventKind) -> Event<'_> {
+    pub(crate) fn event<'a>(
+        self: &'a Arc<Self>,
+        kind: EventKind,
+        context: &'a Arc<Context>,
+        callbacks: &'a EventCallbacks,
+    ) -> Event<'a> {
         self.peers.watch(&self.endpoint, kind);
-        Event { events: self, kind }
+        Event { context, events: self, callbacks, kind }
     }
 
     /// The publisher says that it is alive. True when it was not until now: then watchers have to be told.
@@ -105,17 +116,46 @@ impl Events {
             self.endpoint.registry.doorbell().ring();
         }
     }
+
+    fn counts(&self, kind: EventKind) -> (u64, u64) {
+        let Events { endpoint, peers, own } = self;
+        match (kind, own) {
+            (EventKind::DeadlineMissed, Own::Publisher { offered, .. }) => offered.counts(),
+            (EventKind::DeadlineMissed, Own::Subscription { inlet, requested, .. }) => requested.counts(inlet),
+            (EventKind::Liveliness, Own::Publisher { assertions, .. }) => assertions.counts(),
+            (EventKind::MessageLost, Own::Publisher { .. }) => (0, 0),
+            (EventKind::MessageLost, Own::Subscription { inlet, lost, .. }) => lost.counts(inlet),
+            _ => peers.counts(endpoint, kind),
+        }
+    }
+
+    fn next_moment(&self, kind: EventKind) -> Option<u64> {
+        match (kind, &self.own) {
+            (EventKind::DeadlineMissed, Own::Publisher { offered, .. }) => offered.next_moment(),
+            (EventKind::DeadlineMissed, Own::Subscription { requested, .. }) => requested.next_moment(),
+            (EventKind::Liveliness, Own::Publisher { assertions, .. }) => assertions.next_moment(),
+            (EventKind::Liveliness, Own::Subscription { .. }) => self.peers.next_moment(),
+            _ => None,
+        }
+    }
+
+    fn depends_on_the_living(&self, kind: EventKind) -> bool {
+        match self.own {
+            Own::Publisher { .. } => kind == EventKind::Matched,
+            Own::Subscription { .. } => matches!(kind, EventKind::Matched | EventKind::Liveliness),
+        }
+    }
 }
 
 impl Event<'_> {
     /// How often it happened since the endpoint was created: a number that only grows.
     pub fn happened(&self) -> u64 {
-        self.counts().0
+        self.events.counts(self.kind).0
     }
 
     /// How often it happened since the last take.
     pub fn pending_count(&self) -> u64 {
-        let (happened, taken) = self.counts();
+        let (happened, taken) = self.events.counts(self.kind);
         happened - taken
     }
 
@@ -125,18 +165,6 @@ impl Event<'_> {
             EventKind::DeadlineMissed | EventKind::MessageLost => self.pending_count() > 0,
             EventKind::Liveliness if self.events.endpoint.kind == Kind::Publisher => self.pending_count() > 0,
             _ => self.events.peers.is_ready(&self.events.endpoint, self.kind),
-        }
-    }
-
-    fn counts(&self) -> (u64, u64) {
-        let Events { endpoint, peers, own } = &**self.events;
-        match (self.kind, own) {
-            (EventKind::DeadlineMissed, Own::Publisher { offered, .. }) => offered.counts(),
-            (EventKind::DeadlineMissed, Own::Subscription { inlet, requested, .. }) => requested.counts(inlet),
-            (EventKind::Liveliness, Own::Publisher { assertions, .. }) => assertions.counts(),
-            (EventKind::MessageLost, Own::Publisher { .. }) => (0, 0),
-            (EventKind::MessageLost, Own::Subscription { inlet, lost, .. }) => lost.counts(inlet),
-            _ => peers.counts(endpoint, self.kind),
         }
     }
 
@@ -162,21 +190,21 @@ impl Event<'_> {
 
     /// When it may happen next without anybody ringing, in ns of CLOCK_MONOTONIC.
     pub fn next_moment(&self) -> Option<u64> {
-        match (self.kind, &self.events.own) {
-            (EventKind::DeadlineMissed, Own::Publisher { offered, .. }) => offered.next_moment(),
-            (EventKind::DeadlineMissed, Own::Subscription { requested, .. }) => requested.next_moment(),
-            (EventKind::Liveliness, Own::Publisher { assertions, .. }) => assertions.next_moment(),
-            (EventKind::Liveliness, Own::Subscription { .. }) => self.events.peers.next_moment(),
-            _ => None,
-        }
+        self.events.next_moment(self.kind)
     }
 
     /// Whether it depends on peers that may be killed, which cannot ring.
     pub fn depends_on_the_living(&self) -> bool {
-        match self.events.own {
-            Own::Publisher { .. } => self.kind == EventKind::Matched,
-            Own::Subscription { .. } => matches!(self.kind, EventKind::Matched | EventKind::Liveliness),
-        }
+        self.events.depends_on_the_living(self.kind)
+    }
+
+    /// Sets what is called when it happens, or clears it (`None`). What happened before, was not taken and nobody was told
+    /// of is the first call's. Answers when no call of the callback before runs, except within that call.
+    ///
+    /// # Errors
+    /// The context was shut down (clearing still works) or belongs to a parent process; no thread can be started.
+    pub fn on_new(&self, callback: Option<Callback>) -> Result<()> {
+        self.callbacks.set(self.context, self.events, self.kind, callback)
     }
 
     pub(crate) fn registry(&self) -> &Arc<Registry> {
