@@ -2,6 +2,7 @@
 //!
 //! Translation only: C arguments in, the plain Rust of `shoal_rmw` called, its answer out as C.
 pub mod boundary;
+mod content_filter;
 pub mod entry;
 mod handle;
 mod message;

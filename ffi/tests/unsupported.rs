@@ -104,11 +104,9 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
             "rmw_service_set_on_new_request_callback" => {
                 sys::rmw_service_set_on_new_request_callback(h.service, Some(callback), out)
             }
-            "rmw_subscription_get_content_filter" => sys::rmw_subscription_get_content_filter(s, memory, out.cast()),
             "rmw_subscription_get_network_flow_endpoints" => {
                 sys::rmw_subscription_get_network_flow_endpoints(s, memory, out.cast())
             }
-            "rmw_subscription_set_content_filter" => sys::rmw_subscription_set_content_filter(s, out.cast()),
             "rmw_subscription_set_on_new_message_callback" => {
                 sys::rmw_subscription_set_on_new_message_callback(s, Some(callback), out)
             }

@@ -54,6 +54,14 @@ impl<T> Clone for In<'_, T> {
 impl<T> Copy for In<'_, T> {}
 
 impl<'call, T> In<'call, T> {
+    /// A pointer out of another argument, called `name` in errors.
+    ///
+    /// # Safety
+    /// It is NULL or leads to a live object for 'call.
+    pub unsafe fn from_raw(pointer: *const T, name: &'static str) -> In<'call, T> {
+        In { pointer, name, call: PhantomData }
+    }
+
     /// The argument's name in the header.
     pub fn name(&self) -> &'static str {
         self.name

@@ -4,7 +4,6 @@ use crate::boundary::Failure;
 
 const LOANS: &str = "loaned messages are not implemented yet; publish and take copies";
 const CALLBACKS: &str = "callbacks are not implemented yet; use a wait set";
-const FILTERS: &str = "content filters are not implemented yet; filter after taking";
 const DYNAMIC: &str = "dynamic messages are not supported; use a generated type";
 const FLOWS: &str = "shared memory has no network flows";
 const STRICT_FLOWS: &str = "unique network flow endpoints cannot be strictly required: shared memory has none";
@@ -26,9 +25,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("rmw_return_loaned_message_from_subscription", LOANS),
     ("rmw_serialization_support_init", DYNAMIC),
     ("rmw_service_set_on_new_request_callback", CALLBACKS),
-    ("rmw_subscription_get_content_filter", FILTERS),
     ("rmw_subscription_get_network_flow_endpoints", FLOWS),
-    ("rmw_subscription_set_content_filter", FILTERS),
     ("rmw_subscription_set_on_new_message_callback", CALLBACKS),
     ("rmw_take_dynamic_message", DYNAMIC),
     ("rmw_take_dynamic_message_with_info", DYNAMIC),

@@ -3,6 +3,7 @@
 mod client;
 mod event;
 mod features;
+mod filters;
 mod gid;
 mod graph;
 mod guard_condition;
@@ -74,6 +75,7 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         client::EXPORTS,
         event::EXPORTS,
         features::EXPORTS,
+        filters::EXPORTS,
         gid::EXPORTS,
         graph::by_node::EXPORTS,
         graph::counts::EXPORTS,
@@ -92,7 +94,6 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         unsupported::allocations::EXPORTS,
         unsupported::callbacks::EXPORTS,
         unsupported::dynamic::EXPORTS,
-        unsupported::filters::EXPORTS,
         unsupported::flows::EXPORTS,
         unsupported::loans::EXPORTS,
         wait::EXPORTS,

@@ -2,9 +2,11 @@
 
 use std::ffi::c_char;
 
+use parking_lot::Mutex;
 use shoal_rmw::{graph, Kind, Qos, Subscription, SubscriptionOptions};
 
 use crate::boundary::{exports, Failure, In, InOut};
+use crate::content_filter::Condition;
 use crate::handle::{NodeData, SubscriptionData};
 use crate::{names, qos, sys};
 
@@ -48,12 +50,26 @@ fn create(
     super::check_network_flows("rmw_create_subscription", options.require_unique_network_flow_endpoints)?;
     let message = super::message_type(type_support)?;
     let qos = settle(node, topic, profile)?;
-    let own = SubscriptionOptions { ignore_local_publications: options.ignore_local_publications, filter: None };
+    let condition = condition(&options)?;
+    let filter = condition.as_ref().map(|condition| condition.compile(&message)).transpose()?;
+    let own = SubscriptionOptions { ignore_local_publications: options.ignore_local_publications, filter };
     let subscription = Subscription::new(&node.node, topic, super::message_info(&message), qos, own)?;
-    Ok(SubscriptionData { subscription, message, topic: names::to_c(topic)? }.expose(kept(options)))
+    let (condition, topic) = (Mutex::new(condition), names::to_c(topic)?);
+    Ok(SubscriptionData { subscription, message, condition, topic }.expose(kept(options)))
 }
 
-/// The options that outlive the call. A content filter is the caller's memory; `is_cft_enabled` says it is not used.
+/// The content filter in the options. They may have one without an expression, which is none.
+fn condition(options: &sys::rmw_subscription_options_t) -> Result<Option<Condition>, Failure> {
+    // SAFETY: NULL, or options of the caller for the duration of the call.
+    let given = unsafe { In::from_raw(options.content_filter_options.cast_const(), "content_filter_options") };
+    match given.get() {
+        Ok(filter) if !filter.filter_expression.is_null() => Condition::read(given),
+        _ => Ok(None),
+    }
+}
+
+/// The options that outlive the call. A content filter in them is the caller's memory; ours is asked for with
+/// `rmw_subscription_get_content_filter`.
 fn kept(options: sys::rmw_subscription_options_t) -> sys::rmw_subscription_options_t {
     sys::rmw_subscription_options_t { content_filter_options: std::ptr::null_mut(), ..options }
 }

@@ -3,9 +3,11 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use shoal_rmw::Subscription;
 
 use super::{expose, handle, IDENTIFIER};
+use crate::content_filter::Condition;
 use crate::sys;
 use crate::typesupport::MessageType;
 
@@ -15,6 +17,8 @@ pub struct SubscriptionData {
     pub subscription: Arc<Subscription>,
     /// Its message type.
     pub message: Arc<MessageType>,
+    /// The content filter as it was given, in the order of its changes; `None` for none.
+    pub condition: Mutex<Option<Condition>>,
     /// The topic, which `rmw_subscription_t` points to.
     pub topic: CString,
 }
@@ -30,7 +34,7 @@ impl SubscriptionData {
             topic_name: data.topic.as_ptr(),
             options,
             can_loan_messages: false,
-            is_cft_enabled: false,
+            is_cft_enabled: data.condition.lock().is_some(),
         })
     }
 }

@@ -123,6 +123,17 @@ bool shoal_bools_write(void * vector, const std::uint8_t * from, std::size_t len
   }
 }
 
+bool shoal_init(void (* init)(void *, int), void * message) noexcept
+{
+  using rosidl_runtime_cpp::MessageInitialization;
+  try {
+    reinterpret_cast<void (*)(void *, MessageInitialization)>(init)(message, MessageInitialization::ALL);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 bool shoal_resize(void (* resize)(void *, std::size_t), void * container, std::size_t len) noexcept
 {
   try {

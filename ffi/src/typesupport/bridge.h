@@ -25,6 +25,9 @@ std::size_t shoal_bools_len(const void * vector) noexcept;
 void shoal_bools_read(const void * vector, std::uint8_t * to, std::size_t len) noexcept;
 bool shoal_bools_write(void * vector, const std::uint8_t * from, std::size_t len) noexcept;
 
+// Calls the init function of an introspection type, for all fields.
+bool shoal_init(void (* init)(void *, int), void * message) noexcept;
+
 // Calls the resize function of an introspection member.
 bool shoal_resize(void (* resize)(void *, std::size_t), void * container, std::size_t len) noexcept;
 

@@ -4,7 +4,8 @@ use std::ffi::c_void;
 
 use shoal_rmw::cdr::{Resize, SequenceAccess, StringAccess};
 
-use super::introspection::{Binding, Member};
+use super::introspection::{Binding, InitFunction, Member};
+use crate::sys;
 
 pub(super) static BINDING: Binding = Binding {
     identifier: c"rosidl_typesupport_introspection_c",
@@ -12,6 +13,7 @@ pub(super) static BINDING: Binding = Binding {
     wstring: StringAccess::Struct,
     sequence,
     call_resize,
+    call_init,
     bool_vector: None,
 };
 
@@ -28,4 +30,12 @@ unsafe fn call_resize(function: *const (), container: *mut c_void, size: usize) 
     let resize: unsafe extern "C" fn(*mut c_void, usize) -> bool = unsafe { std::mem::transmute(function) };
     // SAFETY: the caller's promise.
     unsafe { resize(container, size) }
+}
+
+/// # Safety
+/// `function` is the init function of a C introspection type, `message` zeroed memory of its size.
+unsafe fn call_init(function: InitFunction, message: *mut c_void) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { function(message, sys::ROSIDL_RUNTIME_C_MSG_INIT_ALL) };
+    true
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use shoal_rmw::cdr::Plan;
 
 use super::error::TypeSupportError;
-use super::introspection::{broken, layout, type_name, Binding, Members};
+use super::introspection::{broken, layout, type_name, Binding, Introspection, Members};
 use super::lookup::Found;
 use super::{MessageType, ServiceType, TypeHash};
 use crate::sys;
@@ -52,7 +52,7 @@ pub(super) unsafe fn service(
 /// # Safety
 /// `members` and `handle` are introspection of one type of this binding, of a loaded library.
 unsafe fn compiled(
-    binding: &Binding,
+    binding: &'static Binding,
     members: Option<&Members>,
     handle: Option<&sys::rosidl_message_type_support_t>,
 ) -> Result<Arc<MessageType>, TypeSupportError> {
@@ -74,7 +74,7 @@ unsafe fn compiled(
 /// # Safety
 /// As for [`compiled`].
 unsafe fn compile(
-    binding: &Binding,
+    binding: &'static Binding,
     members: &Members,
     handle: Option<&sys::rosidl_message_type_support_t>,
 ) -> Result<MessageType, TypeSupportError> {
@@ -86,7 +86,9 @@ unsafe fn compile(
         (layout(binding, members)?, hash(handle.map_or(std::ptr::null(), get)))
     };
     let plan = Plan::compile(&layout)?;
-    Ok(MessageType { name: layout.name, hash, plan, size_of: layout.size_of })
+    // SAFETY: the caller's promise, and a type lives no longer than its library.
+    let introspection = unsafe { Introspection::new(binding, members) };
+    Ok(MessageType { name: layout.name, hash, plan, size_of: layout.size_of, introspection })
 }
 
 /// # Safety

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use shoal_rmw::cdr::{BoolVectorFunctions, Resize, SequenceAccess, Span, StringAccess, StringFunctions};
 
-use super::introspection::{Binding, Member};
+use super::introspection::{Binding, InitFunction, Member};
 
 pub(super) static BINDING: Binding = Binding {
     identifier: c"rosidl_typesupport_introspection_cpp",
@@ -12,6 +12,7 @@ pub(super) static BINDING: Binding = Binding {
     wstring: StringAccess::Functions(&U16STRING),
     sequence,
     call_resize,
+    call_init,
     bool_vector: Some(&BOOLS),
 };
 
@@ -33,6 +34,7 @@ unsafe extern "C" {
     fn shoal_bools_len(vector: *const c_void) -> usize;
     fn shoal_bools_read(vector: *const c_void, to: *mut u8, len: usize);
     fn shoal_bools_write(vector: *mut c_void, from: *const u8, len: usize) -> bool;
+    fn shoal_init(init: InitFunction, message: *mut c_void) -> bool;
     fn shoal_resize(resize: *const (), container: *mut c_void, len: usize) -> bool;
 }
 
@@ -48,6 +50,15 @@ fn sequence(member: &Member, resize: Resize) -> Option<SequenceAccess> {
 unsafe fn call_resize(function: *const (), container: *mut c_void, size: usize) -> bool {
     // SAFETY: the caller's promise.
     unsafe { shoal_resize(function, container, size) }
+}
+
+/// Lets no exception of a constructor reach Rust.
+///
+/// # Safety
+/// `function` is the init function of a C++ introspection type, `message` zeroed memory of its size.
+unsafe fn call_init(function: InitFunction, message: *mut c_void) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { shoal_init(function, message) }
 }
 
 #[cfg(test)]

@@ -32,10 +32,113 @@ use crate::sys::{
 pub(super) type Member = sys::rosidl_typesupport_introspection_c__MessageMember;
 pub(super) type Members = sys::rosidl_typesupport_introspection_c__MessageMembers;
 
+/// A function that initialises a message in zeroed memory.
+pub(super) type InitFunction =
+    unsafe extern "C" fn(*mut std::ffi::c_void, sys::rosidl_runtime_c__message_initialization);
+
+/// The introspection of a type.
+#[derive(Debug)]
+pub(super) struct Introspection {
+    members: *const Members,
+    binding: &'static Binding,
+}
+
+// SAFETY: it leads to constants of a loaded library, which nobody writes.
+unsafe impl Send for Introspection {}
+// SAFETY: as for Send.
+unsafe impl Sync for Introspection {}
+
+impl Introspection {
+    /// # Safety
+    /// The members are of this binding, and of a library that stays loaded for as long as the result lives.
+    pub unsafe fn new(binding: &'static Binding, members: &Members) -> Introspection {
+        Introspection { members, binding }
+    }
+
+    pub fn members(&self) -> &Members {
+        // SAFETY: promised to `new`.
+        unsafe { &*self.members }
+    }
+
+    pub fn binding(&self) -> &'static Binding {
+        self.binding
+    }
+}
+
+/// What one element of a field is, unless it is a string or a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scalar {
+    Bool,
+    /// A `char` of C.
+    Character,
+    I8,
+    U8,
+    I16,
+    U16,
+    U16Character,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    pub fn width(self) -> usize {
+        match self {
+            Self::Bool | Self::Character | Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 | Self::U16Character => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+}
+
+pub(super) fn scalar(member: &Member) -> Option<Scalar> {
+    Some(match u32::from(member.type_id_) {
+        BOOLEAN => Scalar::Bool,
+        CHAR => Scalar::Character,
+        OCTET | UINT8 => Scalar::U8,
+        INT8 => Scalar::I8,
+        WCHAR => Scalar::U16Character,
+        UINT16 => Scalar::U16,
+        INT16 => Scalar::I16,
+        UINT32 => Scalar::U32,
+        INT32 => Scalar::I32,
+        UINT64 => Scalar::U64,
+        INT64 => Scalar::I64,
+        FLOAT => Scalar::F32,
+        DOUBLE => Scalar::F64,
+        _ => return None,
+    })
+}
+
+/// Whether a field without a scalar is a wide string.
+pub(super) fn is_wide(member: &Member) -> bool {
+    u32::from(member.type_id_) == WSTRING
+}
+
+/// The type of a field that is a message, and its name.
+///
+/// # Safety
+/// `member` is introspection data.
+pub(super) unsafe fn nested(member: &Member) -> Option<(&Members, String)> {
+    if u32::from(member.type_id_) != MESSAGE {
+        return None;
+    }
+    // SAFETY: the nested handle is of the same introspection, and its data is its members.
+    unsafe {
+        let members = member.members_.as_ref()?.data.cast::<Members>().as_ref()?;
+        Some((members, type_name(members.message_namespace_, members.message_name_)))
+    }
+}
+
 /// Deeper nesting than any real type has: introspection that refers to itself must not overflow the stack.
 const MAX_DEPTH: usize = 64;
 
 /// How one language binding keeps its containers.
+#[derive(Debug)]
 pub(super) struct Binding {
     /// Its introspection's identifier.
     pub identifier: &'static CStr,
@@ -45,6 +148,8 @@ pub(super) struct Binding {
     pub sequence: fn(&Member, Resize) -> Option<SequenceAccess>,
     /// Calls a member's resize function.
     pub call_resize: unsafe fn(*const (), *mut std::ffi::c_void, usize) -> bool,
+    /// Calls a type's init function on zeroed memory; false when it fails.
+    pub call_init: unsafe fn(InitFunction, *mut std::ffi::c_void) -> bool,
     /// Set when sequences of booleans are packed.
     pub bool_vector: Option<&'static BoolVectorFunctions>,
 }

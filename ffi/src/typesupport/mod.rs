@@ -7,8 +7,10 @@ mod c;
 mod cache;
 mod cpp;
 mod error;
+mod fields;
 mod introspection;
 mod lookup;
+mod scratch;
 
 use std::sync::Arc;
 
@@ -17,6 +19,10 @@ use shoal_rmw::cdr::Plan;
 use crate::sys;
 
 pub use error::TypeSupportError;
+pub use fields::Field;
+pub use scratch::Scratch;
+
+use introspection::Introspection;
 
 /// A REP-2011 type hash: version and value; version 0 says that the type support has none.
 pub type TypeHash = (u8, [u8; 32]);
@@ -32,6 +38,7 @@ pub struct MessageType {
     pub plan: Plan,
     /// Bytes of a message in memory.
     pub size_of: usize,
+    introspection: Introspection,
 }
 
 /// A service type.

@@ -3,6 +3,5 @@
 pub(super) mod allocations;
 pub(super) mod callbacks;
 pub(super) mod dynamic;
-pub(super) mod filters;
 pub(super) mod flows;
 pub(super) mod loans;
