@@ -45,6 +45,11 @@ impl Assertions {
         )
     }
 
+    /// Not where the process says it.
+    pub(super) fn are_needed(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The publisher says that it is alive. True when it was not alive until now: watchers have to be told then.
     pub(super) fn assert(&self, hot: &HotCell) -> bool {
         let Some(asserted) = &self.0 else { return false };

@@ -101,11 +101,9 @@ impl Events {
 
     /// The publisher says that it is alive. True when it was not until now: then watchers have to be told.
     pub(crate) fn assert_liveliness(&self) -> bool {
-        let hot = self.endpoint.registry.hot(self.endpoint.slot.index);
-        match (&self.own, hot) {
-            (Own::Publisher { assertions, .. }, Some(hot)) => assertions.assert(hot),
-            _ => false,
-        }
+        let Own::Publisher { assertions, .. } = &self.own else { return false };
+        assertions.are_needed()
+            && self.endpoint.registry.hot(self.endpoint.slot.index).is_some_and(|hot| assertions.assert(hot))
     }
 
     /// The publisher sent a sample; `revived` is what [`assert_liveliness`](Self::assert_liveliness) said before it.
