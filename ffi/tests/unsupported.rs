@@ -79,9 +79,6 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
         let memory = &raw mut allocator;
         match name {
             "rmw_borrow_loaned_message" => sys::rmw_borrow_loaned_message(p, string_type(), loan),
-            "rmw_client_set_on_new_response_callback" => {
-                sys::rmw_client_set_on_new_response_callback(h.client, Some(callback), out)
-            }
             "rmw_event_set_callback" => sys::rmw_event_set_callback(event, Some(callback), out),
             "rmw_fini_publisher_allocation" => sys::rmw_fini_publisher_allocation(out.cast()),
             "rmw_fini_subscription_allocation" => sys::rmw_fini_subscription_allocation(out.cast()),
@@ -101,14 +98,8 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
             "rmw_return_loaned_message_from_publisher" => sys::rmw_return_loaned_message_from_publisher(p, out),
             "rmw_return_loaned_message_from_subscription" => sys::rmw_return_loaned_message_from_subscription(s, out),
             "rmw_serialization_support_init" => sys::rmw_serialization_support_init(c"x".as_ptr(), memory, out.cast()),
-            "rmw_service_set_on_new_request_callback" => {
-                sys::rmw_service_set_on_new_request_callback(h.service, Some(callback), out)
-            }
             "rmw_subscription_get_network_flow_endpoints" => {
                 sys::rmw_subscription_get_network_flow_endpoints(s, memory, out.cast())
-            }
-            "rmw_subscription_set_on_new_message_callback" => {
-                sys::rmw_subscription_set_on_new_message_callback(s, Some(callback), out)
             }
             "rmw_take_dynamic_message" => sys::rmw_take_dynamic_message(s, out.cast(), taken, null_mut()),
             "rmw_take_dynamic_message_with_info" => {

@@ -75,6 +75,11 @@ impl<'call, T> In<'call, T> {
         Ok(self.pointer)
     }
 
+    /// The pointer, where NULL is a value like others.
+    pub fn pointer_or_null(&self) -> *const T {
+        self.pointer
+    }
+
     /// What it points to; `RMW_RET_INVALID_ARGUMENT` for NULL.
     pub fn get(&self) -> Result<&'call T, Failure> {
         // SAFETY: `receive` was promised a live object or NULL, for 'call.

@@ -12,7 +12,6 @@ const PREALLOCATION: &str = "allocations for later calls are not supported; publ
 /// Entry points that return `RMW_RET_UNSUPPORTED` to a call whose arguments are right, and the reason they give.
 pub const TABLE: &[(&str, &str)] = &[
     ("rmw_borrow_loaned_message", LOANS),
-    ("rmw_client_set_on_new_response_callback", CALLBACKS),
     ("rmw_event_set_callback", CALLBACKS),
     ("rmw_fini_publisher_allocation", PREALLOCATION),
     ("rmw_fini_subscription_allocation", PREALLOCATION),
@@ -24,9 +23,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("rmw_return_loaned_message_from_publisher", LOANS),
     ("rmw_return_loaned_message_from_subscription", LOANS),
     ("rmw_serialization_support_init", DYNAMIC),
-    ("rmw_service_set_on_new_request_callback", CALLBACKS),
     ("rmw_subscription_get_network_flow_endpoints", FLOWS),
-    ("rmw_subscription_set_on_new_message_callback", CALLBACKS),
     ("rmw_take_dynamic_message", DYNAMIC),
     ("rmw_take_dynamic_message_with_info", DYNAMIC),
     ("rmw_take_loaned_message", LOANS),

@@ -1,5 +1,6 @@
 //! The exported functions, one file per group of the rmw headers.
 
+mod callbacks;
 mod client;
 mod event;
 mod features;
@@ -72,6 +73,7 @@ fn service_info(service: &ServiceType) -> TypeInfo {
 #[cfg(feature = "test-hooks")]
 pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
     let groups = [
+        callbacks::EXPORTS,
         client::EXPORTS,
         event::EXPORTS,
         features::EXPORTS,
@@ -92,7 +94,6 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         subscription::EXPORTS,
         take::EXPORTS,
         unsupported::allocations::EXPORTS,
-        unsupported::callbacks::EXPORTS,
         unsupported::dynamic::EXPORTS,
         unsupported::flows::EXPORTS,
         unsupported::loans::EXPORTS,

@@ -1,7 +1,6 @@
 //! Entry points of the table in [`super::later`]: the checks of their headers, then the refusal.
 
 pub(super) mod allocations;
-pub(super) mod callbacks;
 pub(super) mod dynamic;
 pub(super) mod flows;
 pub(super) mod loans;
