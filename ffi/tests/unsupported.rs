@@ -64,8 +64,8 @@ impl Drop for Handles {
 fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
     let mut room = [0_u64; 64];
     let out: *mut c_void = room.as_mut_ptr().cast();
-    let (mut taken, mut loan) = (false, null_mut::<c_void>());
-    let (taken, loan) = (&raw mut taken, &raw mut loan);
+    let mut taken = false;
+    let taken = &raw mut taken;
     let (p, s) = (h.publisher, h.subscription);
     // SAFETY: a struct by value, and a subscription that outlives the event.
     let mut event = unsafe { sys::rmw_get_zero_initialized_event() };
@@ -78,7 +78,6 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
         let mut allocator = sys::rcutils_get_default_allocator();
         let memory = &raw mut allocator;
         match name {
-            "rmw_borrow_loaned_message" => sys::rmw_borrow_loaned_message(p, string_type(), loan),
             "rmw_event_set_callback" => sys::rmw_event_set_callback(event, Some(callback), out),
             "rmw_fini_publisher_allocation" => sys::rmw_fini_publisher_allocation(out.cast()),
             "rmw_fini_subscription_allocation" => sys::rmw_fini_subscription_allocation(out.cast()),
@@ -91,12 +90,9 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
             "rmw_init_subscription_allocation" => {
                 sys::rmw_init_subscription_allocation(string_type(), out.cast(), out.cast())
             }
-            "rmw_publish_loaned_message" => sys::rmw_publish_loaned_message(p, out, null_mut()),
             "rmw_publisher_get_network_flow_endpoints" => {
                 sys::rmw_publisher_get_network_flow_endpoints(p, memory, out.cast())
             }
-            "rmw_return_loaned_message_from_publisher" => sys::rmw_return_loaned_message_from_publisher(p, out),
-            "rmw_return_loaned_message_from_subscription" => sys::rmw_return_loaned_message_from_subscription(s, out),
             "rmw_serialization_support_init" => sys::rmw_serialization_support_init(c"x".as_ptr(), memory, out.cast()),
             "rmw_subscription_get_network_flow_endpoints" => {
                 sys::rmw_subscription_get_network_flow_endpoints(s, memory, out.cast())
@@ -104,10 +100,6 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
             "rmw_take_dynamic_message" => sys::rmw_take_dynamic_message(s, out.cast(), taken, null_mut()),
             "rmw_take_dynamic_message_with_info" => {
                 sys::rmw_take_dynamic_message_with_info(s, out.cast(), taken, out.cast(), null_mut())
-            }
-            "rmw_take_loaned_message" => sys::rmw_take_loaned_message(s, loan, taken, null_mut()),
-            "rmw_take_loaned_message_with_info" => {
-                sys::rmw_take_loaned_message_with_info(s, loan, taken, out.cast(), null_mut())
             }
             other => panic!("{other} stands in the list; say here how to call it"),
         }
@@ -155,6 +147,32 @@ fn event_of_the_other_side(name: &str, world: &World) -> String {
     }
 }
 
+/// The error of asking for loans of a type that has none.
+fn loan_of_a_string(name: &str, world: &World) -> String {
+    let (p, s) = (world.publisher(c"/t"), world.subscription(c"/t"));
+    let mut room = [0_u64; 64];
+    let out: *mut c_void = room.as_mut_ptr().cast();
+    let (mut taken, mut loan) = (false, null_mut::<c_void>());
+    // SAFETY: handles that outlive the calls; `room` is larger than what a call might write to.
+    unsafe {
+        let code = match name {
+            "rmw_borrow_loaned_message" => sys::rmw_borrow_loaned_message(p, string_type(), &mut loan),
+            "rmw_publish_loaned_message" => sys::rmw_publish_loaned_message(p, out, null_mut()),
+            "rmw_return_loaned_message_from_publisher" => sys::rmw_return_loaned_message_from_publisher(p, out),
+            "rmw_take_loaned_message" => sys::rmw_take_loaned_message(s, &mut loan, &mut taken, null_mut()),
+            "rmw_take_loaned_message_with_info" => {
+                sys::rmw_take_loaned_message_with_info(s, &mut loan, &mut taken, out.cast(), null_mut())
+            }
+            _ => sys::rmw_return_loaned_message_from_subscription(s, out),
+        };
+        assert_eq!(code, sys::RMW_RET_UNSUPPORTED);
+        let error = take_error();
+        assert_eq!(sys::rmw_destroy_subscription(world.node, s), sys::RMW_RET_OK);
+        assert_eq!(sys::rmw_destroy_publisher(world.node, p), sys::RMW_RET_OK);
+        error
+    }
+}
+
 #[test]
 fn what_is_refused_in_part_is_refused_with_its_reason() {
     let world = World::new();
@@ -162,6 +180,7 @@ fn what_is_refused_in_part_is_refused_with_its_reason() {
         let error = match *name {
             "rmw_create_publisher" | "rmw_create_subscription" => endpoint_with_strict_flows(name, &world),
             "rmw_publisher_event_init" | "rmw_subscription_event_init" => event_of_the_other_side(name, &world),
+            loans if loans.contains("_loaned_message") => loan_of_a_string(loans, &world),
             other => panic!("{other} stands in the list; say here how to ask for what it refuses"),
         };
         assert!(error.starts_with(&format!("{name}: {reason}")), "{name}: {error}");

@@ -105,8 +105,8 @@ impl Loanable {
     pub(crate) fn size(&self) -> Result<usize> {
         self.size.ok_or_else(|| {
             Error::Unsupported(format!(
-                "messages of type '{}' cannot be loaned: they do not lie in memory as they are sent (a string, a \
-                 sequence, or padding behind the last field); publish and take copies",
+                "a message can be loaned only if it lies in memory as it is sent, which those of '{}' do not (they have a \
+                 string, a sequence, or padding behind the last field); publish and take copies",
                 self.type_name
             ))
         })

@@ -2,7 +2,8 @@
 
 use crate::boundary::Failure;
 
-const LOANS: &str = "loaned messages are not implemented yet; publish and take copies";
+/// How the answer of the layer below begins, which also names the type.
+const LOANS: &str = "a message can be loaned only if it lies in memory as it is sent";
 const CALLBACKS: &str = "callbacks are not implemented yet; use a wait set";
 const DYNAMIC: &str = "dynamic messages are not supported; use a generated type";
 const FLOWS: &str = "shared memory has no network flows";
@@ -11,37 +12,37 @@ const PREALLOCATION: &str = "allocations for later calls are not supported; publ
 
 /// Entry points that return `RMW_RET_UNSUPPORTED` to a call whose arguments are right, and the reason they give.
 pub const TABLE: &[(&str, &str)] = &[
-    ("rmw_borrow_loaned_message", LOANS),
     ("rmw_event_set_callback", CALLBACKS),
     ("rmw_fini_publisher_allocation", PREALLOCATION),
     ("rmw_fini_subscription_allocation", PREALLOCATION),
     ("rmw_get_serialized_message_size", "sizes by bounds are not supported; serialize the message"),
     ("rmw_init_publisher_allocation", PREALLOCATION),
     ("rmw_init_subscription_allocation", PREALLOCATION),
-    ("rmw_publish_loaned_message", LOANS),
     ("rmw_publisher_get_network_flow_endpoints", FLOWS),
-    ("rmw_return_loaned_message_from_publisher", LOANS),
-    ("rmw_return_loaned_message_from_subscription", LOANS),
     ("rmw_serialization_support_init", DYNAMIC),
     ("rmw_subscription_get_network_flow_endpoints", FLOWS),
     ("rmw_take_dynamic_message", DYNAMIC),
     ("rmw_take_dynamic_message_with_info", DYNAMIC),
-    ("rmw_take_loaned_message", LOANS),
-    ("rmw_take_loaned_message_with_info", LOANS),
 ];
 
 /// Entry points that refuse some of what they may be asked for, and the reason they give.
 pub const PARTLY: &[(&str, &str)] = &[
+    ("rmw_borrow_loaned_message", LOANS),
     ("rmw_create_publisher", STRICT_FLOWS),
     ("rmw_create_subscription", STRICT_FLOWS),
+    ("rmw_publish_loaned_message", LOANS),
     (
         "rmw_publisher_event_init",
         "event_type is no event of a publisher; use one that rmw/event.h lists for publishers",
     ),
+    ("rmw_return_loaned_message_from_publisher", LOANS),
+    ("rmw_return_loaned_message_from_subscription", LOANS),
     (
         "rmw_subscription_event_init",
         "event_type is no event of a subscription; use one that rmw/event.h lists for them",
     ),
+    ("rmw_take_loaned_message", LOANS),
+    ("rmw_take_loaned_message_with_info", LOANS),
 ];
 
 /// The failure of an entry point of either table.

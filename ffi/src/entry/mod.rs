@@ -11,6 +11,7 @@ mod guard_condition;
 mod init;
 mod init_options;
 pub mod later;
+mod loans;
 mod node;
 mod publish;
 mod publisher;
@@ -86,6 +87,7 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         guard_condition::EXPORTS,
         init::EXPORTS,
         init_options::EXPORTS,
+        loans::EXPORTS,
         node::EXPORTS,
         publish::EXPORTS,
         publisher::EXPORTS,
@@ -96,7 +98,6 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         unsupported::allocations::EXPORTS,
         unsupported::dynamic::EXPORTS,
         unsupported::flows::EXPORTS,
-        unsupported::loans::EXPORTS,
         wait::EXPORTS,
     ];
     groups.into_iter().flatten().collect()

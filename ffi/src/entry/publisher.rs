@@ -52,14 +52,14 @@ fn create(
     options: In<sys::rmw_publisher_options_t>,
 ) -> Result<*mut sys::rmw_publisher_t, Failure> {
     let node = node.handle()?;
-    type_support.pointer()?;
+    let type_support_at = type_support.pointer()?;
     let (profile, options) = (*profile.get()?, *options.get()?);
     let topic = names::endpoint(topic, &profile)?;
     super::check_network_flows("rmw_create_publisher", options.require_unique_network_flow_endpoints)?;
     let message = super::message_type(type_support)?;
     let qos = settle(node, topic, profile)?;
     let publisher = Publisher::new(&node.node, topic, super::message_info(&message), qos)?;
-    Ok(PublisherData { publisher, message, topic: names::to_c(topic)? }.expose(options))
+    Ok(PublisherData { publisher, message, type_support: type_support_at, topic: names::to_c(topic)? }.expose(options))
 }
 
 fn settle(node: &NodeData, topic: &str, mut profile: sys::rmw_qos_profile_t) -> Result<Qos, Failure> {

@@ -88,7 +88,7 @@ fn take_bytes(subscription: &SubscriptionData, bytes: Bytes<'_>) -> Result<Optio
 }
 
 /// Reports a take: `info` may be absent.
-fn report(
+pub(super) fn report(
     outcome: Option<MessageInfo>,
     taken: InOut<bool>,
     info: Option<InOut<sys::rmw_message_info_t>>,

@@ -15,6 +15,8 @@ pub struct PublisherData {
     pub publisher: Arc<Publisher>,
     /// Its message type.
     pub message: Arc<MessageType>,
+    /// The type support it was created with; only compared.
+    pub type_support: *const sys::rosidl_message_type_support_t,
     /// The topic, which `rmw_publisher_t` points to.
     pub topic: CString,
 }
@@ -29,7 +31,7 @@ impl PublisherData {
             data: private,
             topic_name: data.topic.as_ptr(),
             options,
-            can_loan_messages: false,
+            can_loan_messages: data.message.loanable_size().is_some(),
         })
     }
 }

@@ -33,7 +33,7 @@ impl SubscriptionData {
             data: private,
             topic_name: data.topic.as_ptr(),
             options,
-            can_loan_messages: false,
+            can_loan_messages: data.message.loanable_size().is_some(),
             is_cft_enabled: data.condition.lock().is_some(),
         })
     }

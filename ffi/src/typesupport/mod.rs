@@ -12,6 +12,7 @@ mod introspection;
 mod lookup;
 mod scratch;
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use shoal_rmw::cdr::Plan;
@@ -40,6 +41,9 @@ pub struct MessageType {
     pub size_of: usize,
     introspection: Introspection,
 }
+
+/// Messages up to this many bytes are initialised whole when they are lent.
+const INITIALISED_WHOLE: usize = 16 << 10;
 
 /// A service type.
 #[derive(Debug)]
@@ -71,9 +75,31 @@ impl MessageType {
         }
     }
 
+    /// Initialises a message that is lent: all zeros but for the fields that have defaults. A message of more than 16 KiB
+    /// gets only those, so that lending costs the same whatever the size is; what its other fields hold is any number,
+    /// and whoever borrows it writes them all.
+    ///
+    /// # Safety
+    /// `at` leads to memory for one message, aligned and writable; the type is loanable, so that any bytes are valid
+    /// but for booleans.
+    pub unsafe fn init(&self, at: NonNull<u8>) {
+        let how = match self.size_of <= INITIALISED_WHOLE || !self.plan.readable_in_place() {
+            true => {
+                // SAFETY: the caller's promise.
+                unsafe { at.write_bytes(0, self.size_of) };
+                sys::ROSIDL_RUNTIME_C_MSG_INIT_ALL
+            }
+            false => sys::ROSIDL_RUNTIME_C_MSG_INIT_DEFAULTS_ONLY,
+        };
+        if let Some(init) = self.introspection.members().init_function {
+            // SAFETY: the type's own function; types without strings and sequences allocate nothing and throw nothing.
+            unsafe { init(at.as_ptr().cast(), how) };
+        }
+    }
+
     /// Bytes of a message in memory, when they are its body and it can therefore be loaned.
     pub fn loanable_size(&self) -> Option<usize> {
-        self.plan.memory_is_cdr().then_some(self.size_of)
+        self.plan.lies_as_cdr().then_some(self.size_of)
     }
 }
 

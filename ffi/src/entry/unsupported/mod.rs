@@ -3,4 +3,3 @@
 pub(super) mod allocations;
 pub(super) mod dynamic;
 pub(super) mod flows;
-pub(super) mod loans;
