@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 
 use common::*;
 use shoal_rmw::filter::SampleFilter;
-use shoal_rmw::{wait, Context, Incoming, Node, Qos, Subscription, SubscriptionOptions, WaitOutcome, Waitable};
+use shoal_rmw::{
+    wait, Callback, Context, ErrorKind, History, Incoming, Node, Qos, Reliability, Subscription, SubscriptionOptions,
+    WaitOutcome, Waitable,
+};
 
 /// Passes bodies whose first byte is a multiple of a number, and counts how often it was asked.
 #[derive(Debug)]
@@ -196,4 +199,90 @@ fn a_sample_that_passed_is_kept_after_its_publisher_went() {
     assert!(reader.has_data());
     assert_eq!(take_all(&reader), [large]);
     assert!(!reader.has_data());
+}
+
+/// Reliable on both sides: what passes is all there, in order, however far the reader is behind.
+#[test]
+fn lossless_readers_get_all_that_passes_of_several_writers() {
+    // More than may be in flight.
+    const SENT: u32 = 150_000;
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let all = Qos { history: History::KeepAll, reliability: Reliability::Reliable, ..Qos::default() };
+    let reader = filtered(&node(&b, "r"), all, &Multiples::of(7));
+    let senders: Vec<_> = (0..2_u8)
+        .map(|writer| {
+            let node = node(&a, "p");
+            std::thread::spawn(move || {
+                let publisher = publisher(&node, "/t", all);
+                (0..SENT).for_each(|number| {
+                    let [low, middle, high, _] = number.to_le_bytes();
+                    let sample = Bytes(vec![(number % 251) as u8, writer, low, middle, high]);
+                    while let Err(error) = publisher.publish(&sample) {
+                        assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+                    }
+                });
+                publisher
+            })
+        })
+        .collect();
+    let mut got = [Vec::new(), Vec::new()];
+    let wanted: Vec<u32> = (0..SENT).filter(|number| number % 251 % 7 == 0).collect();
+    while got.iter().any(|got| got.len() < wanted.len()) {
+        assert!(is_ready(&b, &reader, Duration::from_secs(30)), "{} and {} came", got[0].len(), got[1].len());
+        let (body, _) = take(&reader).expect("what was reported ready can be taken");
+        got[usize::from(body[1])].push(u32::from_le_bytes([body[2], body[3], body[4], 0]));
+    }
+    let publishers: Vec<_> = senders.into_iter().map(|sender| sender.join().expect("no panic")).collect();
+    assert!(!reader.has_data());
+    assert!(got.iter().all(|got| *got == wanted));
+    drop(publishers);
+}
+
+#[test]
+fn samples_past_their_lifespan_are_neither_ready_nor_taken() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let short = Qos { lifespan: 50_000_000, ..depth(5) };
+    let publisher = publisher(&node(&a, "p"), "/t", short);
+    let reader = filtered(&node(&b, "r"), depth(5), &Multiples::of(2));
+    send(&publisher, [2]);
+    assert!(reader.has_data(), "it has passed and waits");
+    let start = Instant::now();
+    while reader.has_data() {
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+    assert!(start.elapsed() > Duration::from_millis(20), "not at once");
+    assert!(take(&reader).is_none());
+    send(&publisher, [4]);
+    assert_eq!(take_all(&reader), [[4]]);
+}
+
+#[test]
+fn callbacks_count_what_passes() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let publisher = publisher(&node(&a, "p"), "/t", depth(50));
+    let reader = filtered(&node(&b, "r"), depth(50), &Multiples::of(10));
+    let (count, calls) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let callback: Callback = {
+        let (count, calls) = (count.clone(), calls.clone());
+        Arc::new(move |news| {
+            count.fetch_add(news, Ordering::Relaxed);
+            calls.fetch_add(1, Ordering::Release);
+        })
+    };
+    reader.on_new_message(Some(callback)).expect("a callback can be set");
+    (1..35).for_each(|number| {
+        send(&publisher, [number]);
+    });
+    let start = Instant::now();
+    while count.load(Ordering::Relaxed) < 3 {
+        assert!(start.elapsed() < Duration::from_secs(30), "{} reported", count.load(Ordering::Relaxed));
+        std::thread::yield_now();
+    }
+    assert_eq!(take_all(&reader), [[10], [20], [30]]);
+    reader.on_new_message(None).expect("a callback can be removed");
+    assert_eq!(count.load(Ordering::Relaxed), 3);
+    assert!(calls.load(Ordering::Acquire) <= 3);
 }
