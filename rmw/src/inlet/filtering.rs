@@ -13,7 +13,8 @@ use std::sync::Arc;
 use shoal_registry::{HotCell, SlotId};
 use shoal_shm::sync::{fence, Ordering};
 
-use super::{class_order, Inlet, ReadOne, Source, State, Taken};
+use super::sources::{class_order, Source};
+use super::{Inlet, ReadOne, State, Taken};
 use crate::clock::wall_ns;
 use crate::endpoint::KEEP_ALL_DEPTH;
 use crate::error::Result;
@@ -117,12 +118,13 @@ impl Inlet {
     /// Looks at what is unread; answers whether more has come meanwhile.
     fn look(&self, state: &mut State, hot: &HotCell, filtering: &mut Filtering) -> Result<bool> {
         self.poll(state, hot);
-        let (mut left, mut ready) = self.ready(state);
+        let mut ready = Vec::new();
+        let mut left = self.ready(state, &mut ready);
         while left > 0 {
             let Some(index) = self.oldest(state, &ready) else { return Ok(false) };
             self.look_at(state, filtering, index)?;
             left -= 1;
-            (_, ready) = self.ready(state);
+            self.ready(state, &mut ready);
         }
         Ok(!ready.is_empty())
     }

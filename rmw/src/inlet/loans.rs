@@ -5,7 +5,8 @@ use std::cell::Cell;
 use shoal_shm::ring::{self, Payload, ReadError, Segments, SlotMeta};
 use shoal_shm::sync::AtomicU64;
 
-use super::{views_of, Inlet, State, Taken};
+use super::read::views_of;
+use super::{Inlet, State, Taken};
 use crate::error::Result;
 use crate::loan::{Copier, Held, Loan};
 use crate::message::{Incoming, CDR_LITTLE_ENDIAN};

@@ -1,0 +1,140 @@
+//! The outlets of a reader's topic: which there are, and where it stands with each.
+
+use std::ops::Range;
+
+use shoal_registry::{Durability, Found, HotCell, Registry, SlotId, SlotState};
+use shoal_shm::ring;
+use shoal_shm::sync::Ordering;
+
+use super::{Inlet, State};
+use crate::matching::{kept, offer_is_enough, Channel};
+use crate::outlet::hot_cell;
+
+/// One outlet as this reader knows it.
+#[derive(Clone, Copy)]
+pub(super) struct Source {
+    pub(super) slot: SlotId,
+    pub(super) context: u16,
+    pub(super) endpoint: u32,
+    pub(super) context_id: u64,
+    /// The watermark it began with.
+    pub(super) start: u64,
+    /// The last sequence that was counted as arrived.
+    pub(super) counted: u64,
+    /// The last sequence that was read, looked at or given up.
+    pub(super) watermark: u64,
+    /// The oldest sample up to there that has passed the reader's filter and is not taken yet.
+    pub(super) waiting: Option<u64>,
+    /// Sequence and source time of the next sample, once looked up.
+    pub(super) next: Option<(u64, i64)>,
+    /// Known, but never read: incompatible, own while own are ignored, or closed before this reader joined.
+    pub(super) muted: bool,
+    /// Age in nanoseconds after which a sample is not delivered any more; `i64::MAX` for ever.
+    pub(super) lifespan: i64,
+}
+
+impl Source {
+    /// The last sequence that this reader needs no more.
+    pub(super) fn done(&self) -> u64 {
+        self.waiting.map_or(self.watermark, |waiting| waiting - 1)
+    }
+}
+
+pub(super) fn class_order(slot: SlotId) -> (u32, u32) {
+    (slot.index % 64, slot.index)
+}
+
+impl Inlet {
+    pub(super) fn scan_if_moved(&self, state: &mut State) {
+        let generation = self.context.registry().outlets_generation(self.channel.topic).load(Ordering::Acquire);
+        if generation != state.generation {
+            self.scan(state, false);
+        }
+    }
+
+    /// Looks up the topic's outlets. At the join they start where history says; those found later start at their
+    /// first sample, because they came after.
+    #[cold]
+    pub(super) fn scan(&self, state: &mut State, joining: bool) {
+        let registry = self.context.registry();
+        // Read before the scan: a change during it is looked at again.
+        state.generation = registry.outlets_generation(self.channel.topic).load(Ordering::Acquire);
+        let mut sources = Vec::with_capacity(state.sources.len());
+        let Channel { topic, match_key } = self.channel;
+        registry.for_each_matching(&[self.outlets], topic, match_key, &mut |found| {
+            let known = state.sources.binary_search_by_key(&class_order(found.slot), |source| class_order(source.slot));
+            match known.ok().map(|at| state.sources[at]).filter(|source| source.slot == found.slot) {
+                Some(source) => sources.push(source),
+                None => sources.push(self.source(registry, &found, joining.then_some(state.reach))),
+            }
+        });
+        sources.sort_by_key(|source| class_order(source.slot));
+        state.sources = sources;
+        state.views.retain(|views| state.sources.iter().any(|source| source.context_id == views.context()));
+        self.tell_progress(state);
+    }
+
+    /// Makes the table of acknowledgements anew after the sources have changed.
+    fn tell_progress(&self, state: &mut State) {
+        let Some(acks) = &mut state.acks else { return };
+        let read: Vec<_> = state.sources.iter().map(|source| (source.slot, source.done())).collect();
+        let Ok(hot) = hot_cell(self.context.registry(), self.slot) else { return };
+        if acks.rebuild(&mut self.context.arena().lock(), hot, &read).is_err() {
+            // The old table stays; writers that are not in it wait. The next look tries again.
+            state.generation = u64::MAX;
+        }
+    }
+
+    /// Tells the writer of source `index` how far it has been read.
+    pub(super) fn acknowledge(&self, state: &State, index: usize) {
+        let (Some(acks), Some(source)) = (&state.acks, state.sources.get(index)) else { return };
+        if let Some(outlet) = self.context.registry().hot(source.slot.index) {
+            acks.acknowledge(&self.context, outlet, index, source.done());
+        }
+    }
+
+    /// `joining`: how many samples back a joiner starts.
+    fn source(&self, registry: &Registry, found: &Found<'_>, joining: Option<u64>) -> Source {
+        let (context, endpoint) = found.hot.owner();
+        let context_id = found.hot.ctx_id();
+        let own = context_id == registry.context_id();
+        let closed = !matches!(found.state, SlotState::Joining | SlotState::Live);
+        let muted = (self.ignore_local && own)
+            || (joining.is_some() && closed)
+            || !offer_is_enough(registry, found.slot, found.hot, &self.qos);
+        let watermark = joining.map_or(0, |reach| self.start(found.hot, reach));
+        let lifespan = match found.hot.qos().has_lifespan() {
+            true => registry.detail(found.slot).map_or(i64::MAX, |detail| detail.qos.lifespan),
+            false => i64::MAX,
+        };
+        let (slot, start, counted, next, waiting) = (found.slot, watermark, watermark, None, None);
+        Source { slot, context, endpoint, context_id, start, counted, watermark, waiting, next, muted, lifespan }
+    }
+
+    /// Where a joiner starts on an outlet that was there before it.
+    pub(super) fn start(&self, outlet: &HotCell, reach: u64) -> u64 {
+        // The claim has moved the topic's generation: either the writer sees this reader, or this is its newest head.
+        let head = ring::head_after_registering(outlet.head());
+        let offered = outlet.qos();
+        if self.qos.durability == Durability::Volatile || offered.durability() == Durability::Volatile {
+            return head;
+        }
+        let retained = u64::from(kept(offered.history(), offered.depth()));
+        head - reach.min(retained).min(head)
+    }
+
+    /// The outlet's last committed sequence, as long as the slot is still the same outlet's.
+    pub(super) fn head(&self, source: &Source) -> Option<u64> {
+        let registry = self.context.registry();
+        let head = registry.hot(source.slot.index)?.head().load(Ordering::Acquire);
+        registry.slot_state(source.slot).map(|_| head)
+    }
+}
+
+/// Indices of the sources of one class.
+pub(super) fn class_of(sources: &[Source], bit: u64) -> Range<usize> {
+    let class = bit.trailing_zeros();
+    let from = sources.partition_point(|source| source.slot.index % 64 < class);
+    let to = sources.partition_point(|source| source.slot.index % 64 <= class);
+    from..to
+}
