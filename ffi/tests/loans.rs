@@ -253,12 +253,14 @@ fn what_the_header_refuses_is_refused() {
         assert!(take_error().contains("already leads to a message"));
     }
     let lent = pair.borrow();
+    assert_eq!([pair.publish(null_mut()), pair.give_back(null_mut()), pair.done(null_mut())], [invalid; 3]);
+    take_error();
     let never_lent =
         [pair.publish(own), pair.give_back(own), other.publish(lent), other.give_back(lent), pair.done(own)];
-    assert_eq!(never_lent, [invalid; 5]);
+    assert_eq!(never_lent, [sys::RMW_RET_ERROR; 5]);
     take_error();
     assert_eq!(pair.give_back(lent), sys::RMW_RET_OK);
-    assert_eq!(pair.give_back(lent), invalid, "twice");
+    assert_eq!(pair.give_back(lent), sys::RMW_RET_ERROR, "twice");
     assert!(take_error().contains("is not on loan from this publisher"));
     assert_eq!(pair.take(), None, "nothing was sent");
     assert_eq!(other.take(), None);
@@ -274,6 +276,9 @@ fn what_cannot_be_loaned_says_so() {
     let code = unsafe { sys::rmw_borrow_loaned_message(pair.publisher, pair.types, &mut at) };
     assert_eq!((code, at.is_null()), (sys::RMW_RET_UNSUPPORTED, true));
     let error = take_error();
+    let null = [pair.publish(null_mut()), pair.give_back(null_mut()), pair.done(null_mut())];
+    assert_eq!(null, [sys::RMW_RET_UNSUPPORTED; 3], "whatever the message is");
+    take_error();
     assert!(error.contains("std_msgs/msg/String") && error.contains("a string, a sequence"), "{error}");
 }
 

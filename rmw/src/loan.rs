@@ -82,7 +82,7 @@ impl Loans {
 }
 
 pub(crate) fn not_on_loan(at: *const u8, whose: &str) -> Error {
-    Error::InvalidArgument(format!(
+    Error::Other(format!(
         "the message at {at:p} is not on loan from this {whose}: it comes from elsewhere, or was given back already"
     ))
 }

@@ -60,6 +60,14 @@ impl Publisher {
         self.sent(|| self.outlet.send(message))
     }
 
+    /// Whether messages can be lent.
+    ///
+    /// # Errors
+    /// The type cannot be loaned; says why.
+    pub fn check_loanable(&self) -> Result<()> {
+        self.loanable.size().map(drop)
+    }
+
     /// Lends memory for one message, to be filled in place and given to [`publish_loan`](Self::publish_loan) or
     /// [`return_loan`](Self::return_loan). It starts on a cache line; its content is whatever was there.
     ///

@@ -82,6 +82,14 @@ impl Subscription {
         Ok(self.inlet.take(sink)?.map(|taken| self.info(&taken)))
     }
 
+    /// Whether messages can be taken as loans.
+    ///
+    /// # Errors
+    /// The type cannot be loaned; says why.
+    pub fn check_loanable(&self) -> Result<()> {
+        self.loanable.size().map(drop)
+    }
+
     /// Takes the oldest unread sample without copying it, if it can be read where its publisher wrote it: that takes
     /// `in_place` (whatever its bytes are, they are a message) and a sample that was lent to its publisher, or that is
     /// too long for a slot. Otherwise, and where this context has too much on loan already, `copy` makes a private one.

@@ -86,6 +86,7 @@ fn borrow(
     place: InOut<*mut c_void>,
 ) -> Result<(), Failure> {
     let publisher = publisher.handle()?;
+    publisher.publisher.check_loanable()?;
     type_support.pointer()?;
     check_place(place)?;
     check_type(publisher, type_support)?;
@@ -97,6 +98,7 @@ fn borrow(
 
 fn return_from_publisher(publisher: In<sys::rmw_publisher_t>, message: InOut<c_void>) -> Result<(), Failure> {
     let publisher = publisher.handle()?;
+    publisher.publisher.check_loanable()?;
     Ok(publisher.publisher.return_loan(message.pointer()?.cast())?)
 }
 
@@ -106,6 +108,7 @@ fn publish(
     _allocation: InOut<sys::rmw_publisher_allocation_t>,
 ) -> Result<(), Failure> {
     let publisher = publisher.handle()?;
+    publisher.publisher.check_loanable()?;
     publisher.publisher.publish_loan(message.pointer()?.cast())?;
     Ok(())
 }
@@ -140,6 +143,7 @@ fn take(
     _allocation: InOut<sys::rmw_subscription_allocation_t>,
 ) -> Result<(), Failure> {
     let subscription = subscription.handle()?;
+    subscription.subscription.check_loanable()?;
     check_place(place)?;
     report(take_loan(subscription, place, taken)?, taken, None)
 }
@@ -152,6 +156,7 @@ fn take_with_info(
     _allocation: InOut<sys::rmw_subscription_allocation_t>,
 ) -> Result<(), Failure> {
     let subscription = subscription.handle()?;
+    subscription.subscription.check_loanable()?;
     check_place(place)?;
     taken.pointer()?;
     info.pointer()?;
@@ -160,5 +165,6 @@ fn take_with_info(
 
 fn return_from_subscription(subscription: In<sys::rmw_subscription_t>, message: InOut<c_void>) -> Result<(), Failure> {
     let subscription = subscription.handle()?;
+    subscription.subscription.check_loanable()?;
     Ok(subscription.subscription.return_loan(message.pointer()?.cast())?)
 }
