@@ -58,7 +58,8 @@ def replay_is_the_newest_of_what_was_published_in_order(t):
     def listener(me):
         ros.start("listener")
         inboxes = {(d, n, r): Inbox(Int32, f"d{d}_n{n}", ros.latched(r)) for d, n in table for r in (1, 3, 20)}
-        ros.spin(0.5)
+        ros.spin_until(lambda: all(len(i.got) >= min(k) for k, i in inboxes.items()), 20)
+        ros.spin(0.3)
         return {k: i.got for k, i in inboxes.items()}
     t.fork(talker).expect(20)
     got = t.fork(listener).result(40)

@@ -138,7 +138,7 @@ def a_frozen_subscriber_holds_nobody_up(t):
     t.equal(b.result(40), list(range(2000)), "the live listener got")
     f.resume()
     t.equal([int(x[:6]) for x in f.ask(timeout=20)], list(range(1995, 2000)), "the frozen one finds the newest of its depth")
-    t.check(worst < 0.5, f"slowest publish {worst * 1e3:.0f} ms")
+    t.check(worst < 2, f"slowest publish {worst * 1e3:.0f} ms")
     t.note(f"2000 publishes beside a stopped reader, slowest {worst * 1e3:.2f} ms")
 
 
