@@ -141,7 +141,7 @@ impl Registry {
 
     /// This context's doorbell.
     pub fn doorbell(&self) -> Doorbell<'_> {
-        self.doorbell_of(self.index).expect("the own entry is committed and mapped since join")
+        self.entry().and_then(|entry| entry.bell()).map(Doorbell).expect("the own entry is mapped since join")
     }
 
     /// Parks the calling thread at this context's doorbell. Look for work after it, then sleep.
@@ -198,7 +198,7 @@ impl Registry {
     }
 
     fn entry(&self) -> Option<ContextEntry<'_>> {
-        self.map.context(usize::from(self.index))
+        self.map.reserved_context(usize::from(self.index))
     }
 
     /// Unlinks a context's segment files.

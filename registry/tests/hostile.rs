@@ -139,6 +139,18 @@ fn random_bytes_in_the_header_harm_nobody() {
 }
 
 #[test]
+fn a_context_finds_its_own_doorbell_whatever_the_header_says() {
+    let _dog = watchdog(60);
+    let root = Root::new();
+    let r = root.join();
+    let file = std::fs::File::options().write(true).open(r.dir().path().join("registry")).expect("open");
+    // The high-water mark of the contexts.
+    file.write_all_at(&[0; 8], 17 * 8).expect("write");
+    assert!(!r.doorbell().ring(), "nobody is parked");
+    drop(r.park());
+}
+
+#[test]
 fn a_damaged_header_refuses_newcomers_with_a_reason() {
     let _dog = watchdog(60);
     let root = Root::new();

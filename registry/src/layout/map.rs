@@ -42,9 +42,11 @@ impl Map {
 
     /// An entry whose pages are reserved.
     pub(crate) fn context(&self, index: usize) -> Option<ContextEntry<'_>> {
-        if index >= self.header().contexts_high() {
-            return None;
-        }
+        (index < self.header().contexts_high()).then(|| self.reserved_context(index)).flatten()
+    }
+
+    /// An entry whose pages the caller knows to be reserved, whatever the header says by now.
+    pub(crate) fn reserved_context(&self, index: usize) -> Option<ContextEntry<'_>> {
         ContextEntry::of(self.words(CONTEXTS_AT + index * CONTEXT_LEN, CONTEXT_LEN / 8))
     }
 
