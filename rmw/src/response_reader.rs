@@ -17,10 +17,7 @@ use crate::message::{Incoming, ServiceInfo, Sink};
 use crate::notify::{Countable, Tally};
 use crate::outlet::hot_cell;
 use crate::peers::PeerViews;
-use crate::responses::find_entry;
-
-/// How often a look is repeated because the service's table was replaced under it: it doubles each time.
-const TABLE_MOVES: u32 = 64;
+use crate::responses::find_head;
 
 /// The reader of a client, which callers share with the thread that calls back.
 pub(crate) struct Inbox {
@@ -178,19 +175,8 @@ impl ResponseReader {
         let registry = context.registry();
         let table = registry.hot(service.slot.index)?.ring();
         let reach = service.views.reach(context.peers());
-        for _ in 0..TABLE_MOVES {
-            let word = table.load(Ordering::Relaxed);
-            let found = find_entry(&reach, table, self.gid, &mut service.hint);
-            let head = found.and_then(|entry| {
-                let head = entry.head();
-                entry.is_current(table).then_some(head)
-            });
-            // Not found because the table grew meanwhile is no answer: the response would stay unseen.
-            if head.is_some() || table.load(Ordering::Relaxed) == word {
-                return head.filter(|_| registry.slot_state(service.slot).is_some());
-            }
-        }
-        None
+        let (_, head) = find_head(&reach, table, self.gid, &mut service.hint)?;
+        registry.slot_state(service.slot).map(|_| head)
     }
 
     /// Reads the next response of one service. `Ok(None)`: it is gone.
@@ -200,7 +186,7 @@ impl ResponseReader {
         let service = &mut self.services[index];
         let Some(hot) = context.registry().hot(service.slot.index) else { return Ok(None) };
         let reach = service.views.reach(context.peers());
-        let Some(entry) = find_entry(&reach, hot.ring(), self.gid, &mut service.hint) else { return Ok(None) };
+        let Some((entry, _)) = find_head(&reach, hot.ring(), self.gid, &mut service.hint) else { return Ok(None) };
         let (slot, owner) = (service.slot, service.context);
         let read = ring::read(&reach, entry.ring(), owner, sequence, &hazard, &mut self.buffer, |meta, body| {
             // The table may have grown, or the slot changed hands, since the entry was found: then this may be anything.

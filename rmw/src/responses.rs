@@ -27,6 +27,8 @@ const ENTRY_WORDS: usize = ENTRY_BYTES / 8;
 const HEAD: usize = 2;
 const RING: usize = 3;
 const IN_USE: usize = 4;
+/// More replacements than a table can have: each doubles it.
+const MAX_MOVES: usize = 32;
 /// A table that a client searches has at most so many entries; more are a sign of a broken peer.
 const ENTRIES_MAX: u64 = 1 << 16;
 
@@ -166,7 +168,7 @@ impl Responses {
                 hot.ring().store(desc.word(), Ordering::Release);
             }
             if let Some(old) = self.table.replace(larger) {
-                arena.free(old.block);
+                arena.free_later(old.block);
             }
         }
         let Some(table) = &mut self.table else { return Ok(0) };
@@ -242,8 +244,28 @@ impl Entry<'_> {
     }
 }
 
+/// The entry of `client` and the head in it. Looks again for as long as the table is being replaced: whether the client
+/// is in an old one, which may be gone or hold anything, says nothing.
+pub(crate) fn find_head<'a>(
+    segments: &'a dyn Segments,
+    service: &AtomicU64,
+    client: [u8; 16],
+    hint: &mut usize,
+) -> Option<(Entry<'a>, u64)> {
+    for _ in 0..MAX_MOVES {
+        let table = service.load(Ordering::Relaxed);
+        let found = find_entry(segments, service, client, hint).map(|entry| (entry.head(), entry));
+        // ORDERING(responses.table): what was read of an old table shows that the table has been replaced.
+        fence(Ordering::Acquire);
+        if service.load(Ordering::Relaxed) == table {
+            return found.map(|(head, entry)| (entry, head));
+        }
+    }
+    None
+}
+
 /// Finds the entry of `client` in the table that `service` (a service's ring word) names. Every size is checked.
-pub(crate) fn find_entry<'a>(
+fn find_entry<'a>(
     segments: &'a dyn Segments,
     service: &AtomicU64,
     client: [u8; 16],
@@ -270,4 +292,61 @@ pub(crate) fn find_entry<'a>(
         at(*hint)
     })?;
     Some(Entry { words: found, table })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A service that replaces its table while a client looks at it.
+    struct Moving {
+        service: AtomicU64,
+        old: Vec<AtomicU64>,
+        new: Vec<AtomicU64>,
+        /// The old table's memory is gone already.
+        unlinked: bool,
+    }
+
+    const CLIENT: [u8; 16] = [7; 16];
+
+    fn table(head: u64) -> Vec<AtomicU64> {
+        let (low, high) = gid_words(CLIENT);
+        let entry = [low, high, head, 0, u64::from(head != 0), 0, 0, 0];
+        entry.into_iter().chain([0; 24]).map(AtomicU64::new).collect()
+    }
+
+    fn descriptor(segment: u16) -> u64 {
+        RingDesc::pack(segment, 0, 2, ENTRY_BYTES, u64::from(segment)).expect("it fits").word()
+    }
+
+    impl Segments for Moving {
+        fn words(&self, segment: u16, _: u64, count: usize) -> Option<&[AtomicU64]> {
+            if segment == 2 {
+                return self.new.get(..count);
+            }
+            self.service.store(descriptor(2), Ordering::Release);
+            if self.unlinked {
+                None
+            } else {
+                self.old.get(..count)
+            }
+        }
+
+        fn bytes(&self, _: u16, _: u64, _: usize) -> Option<*const u8> {
+            None
+        }
+    }
+
+    /// Else a response that was announced would be taken for read.
+    #[test]
+    fn a_client_is_found_while_the_table_is_replaced() {
+        for (old, unlinked) in [(0, false), (4, false), (4, true)] {
+            let service = AtomicU64::new(descriptor(1));
+            let moving = Moving { service, old: table(old), new: table(5), unlinked };
+            let found = find_head(&moving, &moving.service, CLIENT, &mut 0);
+            let (entry, head) = found.expect("the client is in the new table");
+            assert_eq!(head, 5);
+            assert!(entry.is_current(&moving.service));
+        }
+    }
 }
