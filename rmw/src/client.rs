@@ -62,13 +62,14 @@ impl Client {
     /// # Errors
     /// The sink's own error: the response is used up then.
     pub fn take(&self, sink: Sink<'_>) -> Result<Option<ServiceInfo>> {
-        self.outlet.context().check()?;
+        let _using = self.outlet.context().using()?;
         self.inbox.reader.lock().take(self.outlet.context(), sink)
     }
 
     /// Whether [`take`](Self::take) would find a response now.
     pub fn has_data(&self) -> bool {
-        self.outlet.context().is_usable() && self.inbox.reader.lock().has_data(self.outlet.context())
+        let Ok(_using) = self.outlet.context().using() else { return false };
+        self.inbox.reader.lock().has_data(self.outlet.context())
     }
 
     /// Sets what is called for new responses, or clears it (`None`). Responses that nobody was told of and that can be

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use shoal_registry::{JoinOptions, Registry, SlotId};
 use shoal_shm::arena::{Arena, Block};
 use shoal_shm::ring::Writer;
@@ -49,6 +49,8 @@ pub struct Context {
     notifier: Arc<Notifier>,
     next_endpoint: AtomicU32,
     shut_down: AtomicBool,
+    /// See [`using`](Self::using).
+    in_use: RwLock<()>,
     lingering: Mutex<Vec<Lingering>>,
     lingering_count: AtomicUsize,
     /// Closed rings with chunks that a reader still holds.
@@ -94,6 +96,7 @@ impl Context {
             notifier: Notifier::new(),
             next_endpoint: AtomicU32::new(1),
             shut_down: AtomicBool::new(false),
+            in_use: RwLock::new(()),
             lingering: Mutex::new(Vec::new()),
             lingering_count: AtomicUsize::new(0),
             held: Mutex::new(Vec::new()),
@@ -111,6 +114,8 @@ impl Context {
         }
         if !self.shut_down.swap(true, Ordering::AcqRel) {
             self.notifier.stop(&self.registry);
+            // From here on no call begins; those under way end before their slots are anybody's.
+            drop(self.in_use.write());
             self.collect_drained();
             self.leave();
             self.registry.doorbell().ring();
@@ -145,6 +150,17 @@ impl Context {
             return Err(Error::ShutDown);
         }
         Ok(())
+    }
+
+    /// As [`check`](Self::check), and keeps it so: as long as this is held, the context's slots in the registry are its own.
+    /// Whoever stores into a hot cell holds it; after a shutdown the cell may be another process's.
+    pub(crate) fn using(&self) -> Result<RwLockReadGuard<'_, ()>> {
+        // First of all: a lock that another thread of the parent held at the fork is never released here.
+        self.check()?;
+        // Recursive: nobody queues behind a shutdown that waits, since calls that begin then are refused.
+        let using = self.in_use.read_recursive();
+        self.check()?;
+        Ok(using)
     }
 
     /// Whether shared state may still be changed on behalf of this context.
@@ -217,7 +233,7 @@ impl Context {
             writer.reclaim(arena, &mut |chunk| self.registry.hazard_held_by_any(chunk));
             writer.in_limbo() > 0
         });
-        memory.table.into_iter().for_each(|block| arena.free(block));
+        memory.table.into_iter().for_each(|block| arena.free_later(block));
         arena.trim();
     }
 }

@@ -105,6 +105,7 @@ impl Inlet {
     /// Joins: from here on each sample is either history that is read now, or its writer knows this reader.
     /// The registry slot must be claimed and not yet published; the caller publishes it afterwards.
     pub(crate) fn join(context: &Arc<Context>, plan: InletPlan) -> Result<Self> {
+        let _using = context.using()?;
         let depth = u64::from(plan.depth.max(1));
         let inlet = Self {
             context: context.clone(),
@@ -173,9 +174,7 @@ impl Inlet {
 
     /// Whether a take would find a sample now.
     pub(crate) fn has_data(&self) -> bool {
-        if !self.context.is_usable() {
-            return false;
-        }
+        let Ok(_using) = self.context.using() else { return false };
         let Ok(hot) = hot_cell(self.context.registry(), self.slot) else { return false };
         let state = &mut *self.state.lock();
         if state.filtered {
@@ -193,7 +192,7 @@ impl Inlet {
 
     /// Takes the oldest unread sample that `read` gets. `Ok(None)` of `read` means that the sample is gone: then the next.
     fn take_by(&self, read: ReadOne<'_>) -> Result<Option<Taken>> {
-        self.context.check()?;
+        let _using = self.context.using()?;
         let hot = hot_cell(self.context.registry(), self.slot)?;
         let state = &mut *self.state.lock();
         let outcome = match state.filtered {

@@ -107,7 +107,7 @@ impl Outlet {
     /// The message cannot be serialized, there is no shared memory for it, or a reliable KEEP_ALL reader is too far
     /// behind and stays so; nothing was sent then.
     pub(crate) fn send(&self, message: &dyn Outgoing) -> Result<u64> {
-        self.context.check()?;
+        let _using = self.context.using()?;
         let size = message.size()?;
         let sample = Sample { message, size, related: 0 };
         self.deliver(size, |writer, scratch, _| sample.prepare(self.context.arena(), writer, scratch))

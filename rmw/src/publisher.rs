@@ -98,7 +98,7 @@ impl Publisher {
 
     /// Sends, with what else a message means: its publisher lives, and keeps its deadline.
     fn sent(&self, send: impl FnOnce() -> Result<u64>) -> Result<u64> {
-        self.outlet.context().check()?;
+        let _using = self.outlet.context().using()?;
         let revived = self.events.assert_liveliness();
         let sequence = send()?;
         self.events.published(revived);
@@ -110,7 +110,7 @@ impl Publisher {
     /// # Errors
     /// The context was shut down or belongs to a parent process.
     pub fn assert_liveliness(&self) -> Result<()> {
-        self.outlet.context().check()?;
+        let _using = self.outlet.context().using()?;
         if self.events.assert_liveliness() {
             let registry = self.outlet.context().registry();
             registry.ring_matched(self.outlet.slot());

@@ -27,10 +27,11 @@ pub(crate) struct Inbox {
 
 impl Countable for Inbox {
     fn tally(&self) -> Tally {
+        let using = self.context.using();
         let mut reader = self.reader.lock();
-        match self.context.is_usable() {
-            true => reader.tally(&self.context),
-            false => Tally { arrived: reader.arrived, available: 0 },
+        match using {
+            Ok(_using) => reader.tally(&self.context),
+            Err(_) => Tally { arrived: reader.arrived, available: 0 },
         }
     }
 }

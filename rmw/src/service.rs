@@ -68,7 +68,7 @@ impl Service {
     /// The response cannot be serialized, or there is no shared memory for it; nothing was sent then.
     pub fn respond(&self, client: [u8; 16], sequence: i64, message: &dyn Outgoing) -> Result<()> {
         let context = self.inlet.context();
-        context.check()?;
+        let _using = context.using()?;
         self.responses.lock().send(context, client, sequence, message)
     }
 

@@ -44,7 +44,7 @@ pub enum Waitable<'a> {
 pub enum WaitOutcome {
     /// At least one item is ready.
     Ready,
-    /// The time is over and nothing is ready.
+    /// The time is over, or the context was shut down, and nothing is ready.
     TimedOut,
 }
 
@@ -123,6 +123,8 @@ pub fn wait(
         watched.iter().for_each(|registry| registry.watch_graph());
     }
     let look_for_the_dead = items.iter().any(Waitable::needs_the_living);
+    let guarded = items.iter().any(|item| matches!(item, Waitable::Guard(_)));
+    let ends = Ends { at: end, context, goes_on: guarded && context.is_shut_down() };
     loop {
         if look_for_the_dead {
             watched.iter().for_each(|registry| registry.sweep());
@@ -130,10 +132,29 @@ pub fn wait(
         if look(items, ready) {
             return Ok(WaitOutcome::Ready);
         }
-        if end.is_some_and(|end| end <= Instant::now()) {
+        if ends.have_come() {
             return Ok(WaitOutcome::TimedOut);
         }
-        sleep(&watched, items, end, look_for_the_dead);
+        sleep(&watched, items, &ends, look_for_the_dead);
+    }
+}
+
+/// What ends a wait although nothing is ready.
+struct Ends<'a> {
+    at: Option<Instant>,
+    context: &'a Context,
+    /// The wait began after the shutdown, and guard conditions may still end it.
+    goes_on: bool,
+}
+
+impl Ends<'_> {
+    fn have_come(&self) -> bool {
+        self.was_cut_short() || self.at.is_some_and(|end| end <= Instant::now())
+    }
+
+    /// The context was shut down, which rings.
+    fn was_cut_short(&self) -> bool {
+        !self.goes_on && self.context.is_shut_down()
     }
 }
 
@@ -168,14 +189,14 @@ fn nearest(end: Option<Instant>, look_for_the_dead: bool, items: &[Waitable<'_>]
 }
 
 /// Parks until a doorbell rings, unless something is ready by then.
-fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], end: Option<Instant>, look_for_the_dead: bool) {
+fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], ends: &Ends<'_>, look_for_the_dead: bool) {
     let parked: Vec<Parked<'_>> = watched.iter().map(|registry| registry.park()).collect();
     // ORDERING(park.ring): the parked bit is out before this last look; meets the fence of whoever rings
     // (Readers::announce, Responses::send, GuardCondition::trigger).
     fence(Ordering::SeqCst);
-    if !items.iter().any(Waitable::is_ready) {
+    if !ends.was_cut_short() && !items.iter().any(Waitable::is_ready) {
         let words: Vec<_> = parked.iter().map(Parked::word).collect();
         // After the look, which brings up to date what the items expect. However it ends, the caller looks again.
-        let _ = wait_any(&words, nearest(end, look_for_the_dead, items));
+        let _ = wait_any(&words, nearest(ends.at, look_for_the_dead, items));
     }
 }

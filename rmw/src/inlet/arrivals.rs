@@ -24,9 +24,7 @@ impl Inlet {
     pub(crate) fn arrivals(&self, heads: &mut Vec<(SlotId, u64)>) -> Arrivals {
         let registry = self.context.registry();
         let mut arrivals = Arrivals { times: Vec::new(), complete: true, any_outlet: false };
-        if !self.context.is_usable() {
-            return arrivals;
-        }
+        let Ok(_using) = self.context.using() else { return arrivals };
         let state = &mut *self.state.lock();
         self.scan_if_moved(state);
         let mut now = Vec::with_capacity(state.sources.len());

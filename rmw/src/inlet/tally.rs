@@ -40,8 +40,9 @@ impl Inlet {
 
 impl Countable for Inlet {
     fn tally(&self) -> Tally {
+        let using = self.context.using();
         let state = &mut *self.state.lock();
-        let hot = hot_cell(self.context.registry(), self.slot).ok().filter(|_| self.context.is_usable());
+        let hot = hot_cell(self.context.registry(), self.slot).ok().filter(|_| using.is_ok());
         let Some(hot) = hot else { return Tally { arrived: state.arrived, available: 0 } };
         let first = !std::mem::replace(&mut state.counting, true);
         if state.filtered {

@@ -1,0 +1,79 @@
+//! A shutdown while other threads of the process are in the middle of something.
+
+mod common;
+
+use std::sync::mpsc::{channel, Receiver, Sender};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use common::*;
+use shoal_rmw::{wait, Encapsulation, Outgoing, Result, WaitOutcome, Waitable, CDR_LITTLE_ENDIAN};
+
+/// A message that is serialized when it is told to.
+struct Slow {
+    reached: Sender<()>,
+    go: Mutex<Receiver<()>>,
+}
+
+impl Outgoing for Slow {
+    fn size(&self) -> Result<usize> {
+        Ok(4)
+    }
+
+    fn encapsulation(&self) -> Encapsulation {
+        CDR_LITTLE_ENDIAN
+    }
+
+    fn write(&self, out: &mut [u8]) -> Result<usize> {
+        self.reached.send(()).expect("the test listens");
+        self.go.lock().expect("not poisoned").recv().expect("the test says go");
+        out.copy_from_slice(b"late");
+        Ok(4)
+    }
+}
+
+#[test]
+fn a_publication_under_way_does_not_write_into_the_next_owner_of_its_slot() {
+    let domain = domain();
+    let (old, new, reader) = (context(domain), context(domain), context(domain));
+    let publisher = publisher(&node(&old, "old"), "/old", depth(10));
+    (0..20).for_each(|n| drop(send(&publisher, vec![n])));
+    let ((reached, is_reached), (go, going)) = (channel(), channel());
+    let late = std::thread::spawn(move || publisher.publish(&Slow { reached, go: Mutex::new(going) }).is_ok());
+    is_reached.recv().expect("the publication is under way");
+    let (has_left, left) = channel();
+    let leaver = {
+        let old = old.clone();
+        std::thread::spawn(move || {
+            old.shutdown().expect("a shutdown works");
+            has_left.send(()).expect("the test listens");
+        })
+    };
+    // A shutdown that does not wait for the publication is through by then, and its slots are everybody's.
+    let _ = left.recv_timeout(Duration::from_millis(300));
+    let node = node(&new, "new");
+    let publishers: Vec<_> = (0..100).map(|n| common::publisher(&node, &format!("/new{n}"), depth(10))).collect();
+    go.send(()).expect("the publication waits");
+    late.join().expect("the publication ends");
+    leaver.join().expect("the shutdown ends");
+    let reading = common::node(&reader, "reader");
+    for (n, publisher) in publishers.iter().enumerate() {
+        let subscription = subscription(&reading, &format!("/new{n}"), depth(10));
+        assert_eq!(send(publisher, vec![7]), 1);
+        assert_eq!(take_all(&subscription), [vec![7]], "topic {n}");
+    }
+}
+
+#[test]
+fn a_shutdown_ends_an_endless_wait() {
+    let context = context(domain());
+    let subscription = subscription(&node(&context, "n"), "/t", depth(1));
+    let waiter = {
+        let context = context.clone();
+        std::thread::spawn(move || wait(&context, &[Waitable::Subscription(&subscription)], &mut [false], None))
+    };
+    // Most likely the wait has begun by then; one that begins later ends as well.
+    std::thread::sleep(Duration::from_millis(50));
+    context.shutdown().expect("a shutdown works");
+    assert_eq!(waiter.join().expect("the wait ends").expect("without an error"), WaitOutcome::TimedOut);
+}
