@@ -18,6 +18,12 @@ impl Arena {
     ///
     /// Cheap while little is idle: called after every commit.
     pub fn tidy(&mut self) {
+        self.free_due();
+        self.settle();
+    }
+
+    /// The same for what is free by now.
+    pub(super) fn settle(&mut self) {
         let most = self.peak.max(KEEP);
         if self.pool.idle() <= most && self.peak == self.pool.in_use() || self.usable().is_err() {
             return;

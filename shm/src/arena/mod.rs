@@ -130,7 +130,7 @@ impl Arena {
         let known = self.pool.give(block);
         debug_assert!(known, "{block:?} is not in use");
         if known {
-            self.tidy();
+            self.settle();
         }
     }
 
@@ -140,6 +140,12 @@ impl Arena {
     pub fn free_later(&mut self, block: Block) {
         self.free_due();
         self.leaving.push_back((Instant::now(), block));
+    }
+
+    /// How long [`free_later`](Self::free_later) keeps a block.
+    #[cfg(test)]
+    pub(crate) fn set_grace(&mut self, grace: Duration) {
+        self.grace = grace;
     }
 
     fn free_due(&mut self) {

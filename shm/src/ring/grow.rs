@@ -42,7 +42,7 @@ impl<S: Strength> Writer<S> {
         S::moved();
         self.generation = generation;
         if let Some(old) = self.region.replace(Region { block, log2_capacity }) {
-            arena.free(old.block);
+            arena.free_later(old.block);
         }
         Ok(())
     }

@@ -9,6 +9,11 @@ pub trait Memory {
     fn alloc(&mut self, len: usize) -> Result<Block, AllocError>;
     /// Takes back a block that [`alloc`](Memory::alloc) gave.
     fn free(&mut self, block: Block);
+    /// Takes back a block that readers look at without a hazard. They find out that it is stale, but may be in the middle
+    /// of a look: its pages stay for a while. Memory without pages frees at once.
+    fn free_later(&mut self, block: Block) {
+        self.free(block);
+    }
     /// The words of a block that [`alloc`](Memory::alloc) gave.
     fn words(&self, block: Block) -> &[AtomicU64];
 }
@@ -22,6 +27,10 @@ impl Memory for Arena {
     #[inline]
     fn free(&mut self, block: Block) {
         Arena::free(self, block);
+    }
+
+    fn free_later(&mut self, block: Block) {
+        Arena::free_later(self, block);
     }
 
     #[inline]

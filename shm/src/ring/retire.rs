@@ -83,7 +83,7 @@ impl<S: Strength> Writer<S> {
         desc.store(0, Ordering::Release);
         S::moved();
         if let Some(region) = self.region.take() {
-            arena.free(region.block);
+            arena.free_later(region.block);
         }
         self.reclaim(arena, hazard_held);
         self.limbo.is_empty()

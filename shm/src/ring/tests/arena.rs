@@ -1,12 +1,13 @@
 //! The ring over the real arena, on heap memory and on files.
 
 use super::super::testing::{body, bytes_of, Scratch, OWNER};
-use super::super::{read, InlineBuf, Memory, Segments, SlotMeta, Writer};
+use super::super::{read, InlineBuf, Memory, RingDesc, Segments, SlotMeta, Writer};
 use crate::arena::{AllocError, Arena, Block};
 use crate::hazard::{scan, HazardSlot, HazardTable};
 use crate::segment::{Access, DomainDir};
 use crate::sync::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An owner that reads its own memory.
 struct Own<'a>(&'a Arena);
@@ -71,7 +72,9 @@ fn lives_and_closes(arena: Arena) {
         }
     }
     let Ring { arena, writer, desc, .. } = &mut ring;
+    arena.set_grace(Duration::ZERO);
     assert!(writer.close(arena, desc, &mut |_| false));
+    arena.trim();
     assert_eq!(arena.in_use(), 0, "everything was given back");
 }
 
@@ -81,6 +84,30 @@ fn a_ring_on_an_arena_lives_and_closes() {
     let scratch = Scratch::new();
     let dir = DomainDir::open_or_create(&scratch.1, Access::Owner, "1").unwrap();
     lives_and_closes(Arena::new(Arc::new(dir), "00000000000000aa".into()));
+}
+
+/// A reader looks at slots without a hazard: a page that was given back under it would be SIGBUS on a full file system.
+#[test]
+fn a_region_keeps_its_pages_for_readers_in_the_middle_of_a_look() {
+    let mut ring = Ring::over(Arena::heap(), 64);
+    ring.arena.set_grace(Duration::MAX);
+    (1..=16).for_each(|seq| drop(ring.publish(seq, 400).unwrap()));
+    let look = |ring: &Ring, region: RingDesc| {
+        let own = Own(&ring.arena);
+        let slot = own.words(region.segment(), region.slot_offset(3), 64).unwrap();
+        slot.iter().map(|word| word.load(Ordering::Relaxed)).collect::<Vec<_>>()
+    };
+    let old = RingDesc::checked(ring.desc.load(Ordering::Relaxed)).unwrap();
+    let before = look(&ring, old);
+    (17..=40).for_each(|seq| drop(ring.publish(seq, 400).unwrap()));
+    let last = RingDesc::checked(ring.desc.load(Ordering::Relaxed)).unwrap();
+    assert_ne!(old, last, "the ring has moved");
+    ring.arena.trim();
+    assert_eq!(look(&ring, old), before, "outgrown");
+    let Ring { arena, writer, desc, .. } = &mut ring;
+    assert!(writer.close(arena, desc, &mut |_| false));
+    arena.trim();
+    assert_eq!(look(&ring, last)[1..], before[1..], "closed");
 }
 
 #[test]
