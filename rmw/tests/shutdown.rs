@@ -37,7 +37,9 @@ fn a_publication_under_way_does_not_write_into_the_next_owner_of_its_slot() {
     let domain = domain();
     let (old, new, reader) = (context(domain), context(domain), context(domain));
     let publisher = publisher(&node(&old, "old"), "/old", depth(10));
-    (0..20).for_each(|n| drop(send(&publisher, vec![n])));
+    for n in 0..20 {
+        send(&publisher, vec![n]);
+    }
     let ((reached, is_reached), (go, going)) = (channel(), channel());
     let late = std::thread::spawn(move || publisher.publish(&Slow { reached, go: Mutex::new(going) }).is_ok());
     is_reached.recv().expect("the publication is under way");

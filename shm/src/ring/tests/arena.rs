@@ -91,7 +91,9 @@ fn a_ring_on_an_arena_lives_and_closes() {
 fn a_region_keeps_its_pages_for_readers_in_the_middle_of_a_look() {
     let mut ring = Ring::over(Arena::heap(), 64);
     ring.arena.set_grace(Duration::MAX);
-    (1..=16).for_each(|seq| drop(ring.publish(seq, 400).unwrap()));
+    for seq in 1..=16 {
+        ring.publish(seq, 400).unwrap();
+    }
     let look = |ring: &Ring, region: RingDesc| {
         let own = Own(&ring.arena);
         let slot = own.words(region.segment(), region.slot_offset(3), 64).unwrap();
@@ -99,7 +101,9 @@ fn a_region_keeps_its_pages_for_readers_in_the_middle_of_a_look() {
     };
     let old = RingDesc::checked(ring.desc.load(Ordering::Relaxed)).unwrap();
     let before = look(&ring, old);
-    (17..=40).for_each(|seq| drop(ring.publish(seq, 400).unwrap()));
+    for seq in 17..=40 {
+        ring.publish(seq, 400).unwrap();
+    }
     let last = RingDesc::checked(ring.desc.load(Ordering::Relaxed)).unwrap();
     assert_ne!(old, last, "the ring has moved");
     ring.arena.trim();
