@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use common::*;
 use shoal_rmw::filter::SampleFilter;
 use shoal_rmw::{
-    wait, Callback, Context, ErrorKind, History, Incoming, Node, Qos, Reliability, Subscription, SubscriptionOptions,
-    WaitOutcome, Waitable,
+    wait, Callback, Context, ErrorKind, History, Incoming, Node, Publisher, Qos, Reliability, Subscription,
+    SubscriptionOptions, WaitOutcome, Waitable,
 };
 
 /// Passes bodies whose first byte is a multiple of a number, and counts how often it was asked.
@@ -122,6 +122,63 @@ fn a_flood_that_does_not_pass_neither_ends_a_wait_nor_makes_it_late() {
     let publishers: Vec<_> = senders.into_iter().map(|sender| sender.join().expect("no panic")).collect();
     assert_eq!(take_all(&reader), [[2], [2]]);
     drop(publishers);
+}
+
+/// Sends the next sample while it is asked about one, as a publisher that is always a little faster; passes the last.
+struct Chain {
+    publisher: Arc<Publisher>,
+    length: u8,
+}
+
+impl std::fmt::Debug for Chain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a chain of {}", self.length)
+    }
+}
+
+impl SampleFilter for Chain {
+    fn accepts(&self, sample: Incoming) -> bool {
+        let number = bytes(sample)[0];
+        if number < self.length {
+            send(&self.publisher, [number + 1]);
+        }
+        number == self.length
+    }
+}
+
+#[test]
+fn a_wait_does_not_sleep_on_what_came_while_it_looked() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let publisher = publisher(&node(&a, "p"), "/t", depth(5));
+    let reader = subscription(&node(&b, "r"), "/t", depth(5));
+    for length in 1..20 {
+        reader.set_filter(Some(Arc::new(Chain { publisher: publisher.clone(), length })));
+        send(&publisher, [0]);
+        assert!(!reader.has_data(), "one look sees what was there when it began");
+        assert!(length == 1 || !reader.has_data());
+        assert!(is_ready(&b, &reader, Duration::from_secs(30)), "{length}");
+        assert_eq!(take_all(&reader), [[length]]);
+    }
+}
+
+#[test]
+fn a_sample_that_waits_is_not_acknowledged() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let all = Qos { history: History::KeepAll, reliability: Reliability::Reliable, ..Qos::default() };
+    let publisher = publisher(&node(&a, "p"), "/t", all);
+    let reader = filtered(&node(&b, "r"), all, &Multiples::of(2));
+    send(&publisher, [2]);
+    let refused = (0..70_000_u32).find_map(|number| {
+        assert!(number % 1000 != 0 || reader.has_data(), "the first one passes, the others are looked at and do not");
+        publisher.publish(&Bytes(vec![1])).err()
+    });
+    let refused = refused.expect("the sample that waits holds the publisher back");
+    assert_eq!(refused.kind(), ErrorKind::Timeout, "{refused}");
+    assert_eq!(take_all(&reader), [[2]]);
+    send(&publisher, [4]);
+    assert_eq!(take_all(&reader), [[4]]);
 }
 
 #[test]

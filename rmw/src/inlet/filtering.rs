@@ -3,15 +3,16 @@
 //! Each sample is looked at once, when the reader asks whether there is something or takes: one that does not pass is
 //! used up, one that passes waits in a queue of places (the sample itself stays in its publisher's ring). KEEP_LAST
 //! counts what passed; since a reader that is slow to look would else find little that passes among a publisher's last
-//! `depth` samples, it has its publishers keep more. A reader looks at no more samples in one call than were unread at its beginning, so that a
-//! flood of samples that do not pass cannot hold it: it then says "nothing", and rings its own doorbell so that a wait
-//! that is about to sleep looks again.
+//! `depth` samples, it has its publishers keep more.
+//!
+//! One call looks at no more samples than were unread at its beginning, so that a flood of samples that do not pass
+//! cannot hold it. Saying "nothing" then loses no wake-up: what is left came after a waiter had said that it is parked,
+//! so it has moved the word that the waiter sleeps on.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use shoal_registry::{HotCell, SlotId};
-use shoal_shm::sync::{fence, Ordering};
 
 use super::sources::{class_order, Source};
 use super::{Inlet, ReadOne, State, Taken};
@@ -19,7 +20,7 @@ use crate::clock::wall_ns;
 use crate::endpoint::KEEP_ALL_DEPTH;
 use crate::error::Result;
 use crate::filter::SampleFilter;
-use crate::matching::{is_lossless, ring_context};
+use crate::matching::is_lossless;
 
 /// A filtered reader has its publishers keep this many times its depth, and at least [`REACH_LEAST`] samples.
 const REACH_FACTOR: u64 = 4;
@@ -71,28 +72,17 @@ impl Inlet {
     /// As [`has_data`](Self::has_data).
     pub(super) fn has_passed(&self, state: &mut State, hot: &HotCell) -> bool {
         let filtering = &mut *self.filtering.lock();
-        let looked = self.look(state, hot, filtering);
-        let found = looked.and_then(|more| Ok((more, self.front(state, filtering)?.is_some())));
+        let found = self.look(state, hot, filtering).and_then(|()| self.front(state, filtering));
         self.prune(state, hot);
-        match found {
-            Ok((more, found)) => {
-                if more && !found {
-                    self.look_again_soon();
-                }
-                found
-            }
-            // Whoever takes is told.
-            Err(_) => true,
-        }
+        // Whoever takes is told of an error.
+        found.is_err() || found.is_ok_and(|found| found.is_some())
     }
 
     /// Looks, and counts what passes; answers how much of it can be taken.
     pub(super) fn passed(&self, state: &mut State, hot: &HotCell) -> u64 {
         let filtering = &mut *self.filtering.lock();
         // Whoever takes is told of an error.
-        if let Ok(true) = self.look(state, hot, filtering) {
-            self.look_again_soon();
-        }
+        let _ = self.look(state, hot, filtering);
         // Nobody may ever take where nothing passes: what was looked at is done with here.
         self.prune(state, hot);
         filtering.passed.len() as u64
@@ -115,18 +105,18 @@ impl Inlet {
         taken.transpose()
     }
 
-    /// Looks at what is unread; answers whether more has come meanwhile.
-    fn look(&self, state: &mut State, hot: &HotCell, filtering: &mut Filtering) -> Result<bool> {
+    /// Looks at what is unread, and at no more samples than that: what comes meanwhile has rung its reader.
+    fn look(&self, state: &mut State, hot: &HotCell, filtering: &mut Filtering) -> Result<()> {
         self.poll(state, hot);
         let mut ready = Vec::new();
         let mut left = self.ready(state, &mut ready);
         while left > 0 {
-            let Some(index) = self.oldest(state, &ready) else { return Ok(false) };
+            let Some(index) = self.oldest(state, &ready) else { break };
             self.look_at(state, filtering, index)?;
             left -= 1;
             self.ready(state, &mut ready);
         }
-        Ok(!ready.is_empty())
+        Ok(())
     }
 
     /// Looks at the next sample of a source.
@@ -198,14 +188,6 @@ impl Inlet {
         let following = filtering.passed.iter().find(|passed| passed.slot == slot);
         state.sources[index].waiting = following.map(|passed| passed.sequence);
         self.acknowledge(state, index);
-    }
-
-    /// Keeps a wait of this context from sleeping on what this reader has not looked at.
-    fn look_again_soon(&self) {
-        let registry = self.context.registry();
-        // ORDERING(park.ring): stands for the fence of a publisher, whose mark this reader has already taken.
-        fence(Ordering::SeqCst);
-        ring_context(registry, registry.context_index());
     }
 }
 
