@@ -4,6 +4,8 @@ mod common;
 
 use std::ffi::c_void;
 use std::ptr::{null_mut, NonNull};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use common::{default_profile, string_type, take_error, Text, World};
 use rmw_shoal::sys;
@@ -233,6 +235,43 @@ fn silence_of_a_manual_publisher_is_told_to_both_sides() {
     assert_eq!(unsafe { sys::rmw_publisher_assert_liveliness(pair.publisher) }, sys::RMW_RET_OK, "{}", take_error());
     let again: sys::rmw_liveliness_changed_status_t = take(&changed);
     assert_eq!(again.alive_count + again.not_alive_count, 1);
+}
+
+/// Adds up the counts of its calls in the `AtomicUsize` that is its user data.
+unsafe extern "C" fn add(user_data: *const c_void, number_of_events: usize) {
+    // SAFETY: given below, for as long as the callback is set.
+    unsafe { &*user_data.cast::<AtomicUsize>() }.fetch_add(number_of_events, Ordering::Release);
+}
+
+#[test]
+fn callbacks_count_events_though_nobody_waits() {
+    let pair = Pair::new(&default_profile(), &default_profile());
+    let mut event = pair.publisher_event(sys::RMW_EVENT_PUBLICATION_MATCHED);
+    let sum = AtomicUsize::new(0);
+    let reaches = |wanted| {
+        let end = Instant::now() + Duration::from_secs(20);
+        while sum.load(Ordering::Acquire) < wanted {
+            assert!(Instant::now() < end, "{} of {wanted} events", sum.load(Ordering::Acquire));
+            std::thread::yield_now();
+        }
+        assert_eq!(sum.load(Ordering::Acquire), wanted);
+    };
+    let data: *const c_void = (&raw const sum).cast();
+    // SAFETY: handles of ours; the user data lives until the callback is cleared.
+    unsafe {
+        assert_eq!(sys::rmw_event_set_callback(&mut event, Some(add), data), sys::RMW_RET_OK, "{}", take_error());
+        reaches(1);
+        let more = pair.world.subscription(c"/t");
+        reaches(2);
+        assert_eq!(sys::rmw_destroy_subscription(pair.world.node, more), sys::RMW_RET_OK);
+        reaches(3);
+        let matched: sys::rmw_matched_status_t = take(&event);
+        assert_eq!((matched.total_count, matched.current_count), (2, 1), "a call takes nothing");
+        assert_eq!(sys::rmw_event_set_callback(&mut event, None, null_mut()), sys::RMW_RET_OK, "{}", take_error());
+        let late = pair.world.subscription(c"/t");
+        assert_eq!(sys::rmw_destroy_subscription(pair.world.node, late), sys::RMW_RET_OK);
+    }
+    assert_eq!(sum.load(Ordering::Acquire), 3, "called after it was cleared");
 }
 
 #[test]

@@ -16,8 +16,6 @@ fn the_list_is_the_one_that_is_documented() {
     assert_eq!(printed, include_str!("unsupported.txt"));
 }
 
-unsafe extern "C" fn callback(_user_data: *const c_void, _number_of_events: usize) {}
-
 /// Handles of every kind.
 struct Handles {
     world: World,
@@ -67,18 +65,11 @@ fn call(name: &str, h: &Handles) -> sys::rmw_ret_t {
     let mut taken = false;
     let taken = &raw mut taken;
     let (p, s) = (h.publisher, h.subscription);
-    // SAFETY: a struct by value, and a subscription that outlives the event.
-    let mut event = unsafe { sys::rmw_get_zero_initialized_event() };
-    // SAFETY: as above.
-    let made = unsafe { sys::rmw_subscription_event_init(&mut event, s, sys::RMW_EVENT_SUBSCRIPTION_MATCHED) };
-    assert_eq!(made, sys::RMW_RET_OK, "{}", take_error());
-    let event = &raw mut event;
     // SAFETY: handles of ours; `room` is larger than any struct of the headers that a call might write to.
     unsafe {
         let mut allocator = sys::rcutils_get_default_allocator();
         let memory = &raw mut allocator;
         match name {
-            "rmw_event_set_callback" => sys::rmw_event_set_callback(event, Some(callback), out),
             "rmw_fini_publisher_allocation" => sys::rmw_fini_publisher_allocation(out.cast()),
             "rmw_fini_subscription_allocation" => sys::rmw_fini_subscription_allocation(out.cast()),
             "rmw_get_serialized_message_size" => {

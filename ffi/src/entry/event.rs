@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use shoal_rmw::{Event, EventKind, PolicyKind, Status, Totals};
 
 use crate::boundary::{exports, Failure, In, InOut};
+use crate::entry::callbacks::callback_of;
 use crate::entry::later::refuse;
 use crate::handle::{check_ours, PublisherData, SubscriptionData, IDENTIFIER};
 use crate::sys;
@@ -166,17 +167,13 @@ fn policy_kind(policy: PolicyKind) -> sys::rmw_qos_policy_kind_t {
     }
 }
 
-/// Clearing a callback succeeds, since none is set.
 fn set_callback(
     event: InOut<sys::rmw_event_t>,
     callback: sys::rmw_event_callback_t,
-    _user_data: In<c_void>,
+    user_data: In<c_void>,
 ) -> Result<(), Failure> {
-    event_of(event.shared().get()?, event.shared().name())?;
-    match callback {
-        None => Ok(()),
-        Some(_) => Err(refuse("rmw_event_set_callback")),
-    }
+    let held = event_of(event.shared().get()?, event.shared().name())?;
+    Ok(held.on_new(callback_of(callback, user_data))?)
 }
 
 /// The counted statuses that differ in name only.

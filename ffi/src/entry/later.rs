@@ -4,7 +4,6 @@ use crate::boundary::Failure;
 
 /// How the answer of the layer below begins, which also names the type.
 const LOANS: &str = "a message can be loaned only if it lies in memory as it is sent";
-const CALLBACKS: &str = "callbacks are not implemented yet; use a wait set";
 const DYNAMIC: &str = "dynamic messages are not supported; use a generated type";
 const FLOWS: &str = "shared memory has no network flows";
 const STRICT_FLOWS: &str = "unique network flow endpoints cannot be strictly required: shared memory has none";
@@ -12,7 +11,6 @@ const PREALLOCATION: &str = "allocations for later calls are not supported; publ
 
 /// Entry points that return `RMW_RET_UNSUPPORTED` to a call whose arguments are right, and the reason they give.
 pub const TABLE: &[(&str, &str)] = &[
-    ("rmw_event_set_callback", CALLBACKS),
     ("rmw_fini_publisher_allocation", PREALLOCATION),
     ("rmw_fini_subscription_allocation", PREALLOCATION),
     ("rmw_get_serialized_message_size", "sizes by bounds are not supported; serialize the message"),
