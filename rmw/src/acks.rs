@@ -49,7 +49,7 @@ impl Acks {
     pub(crate) fn rebuild(
         &mut self,
         arena: &mut Arena,
-        hot: &HotCell,
+        ring: &AtomicU64,
         sources: &[(SlotId, u64)],
     ) -> std::result::Result<(), AllocError> {
         let log2_lines = sources.len().div_ceil(ENTRIES_PER_LINE).max(1).next_power_of_two().trailing_zeros();
@@ -63,21 +63,28 @@ impl Acks {
         self.generation += 1;
         let desc = RingDesc::pack(block.segment, block.offset, log2_lines, LINE, self.generation);
         // ORDERING(acks.table): Release: the entries come before the name. Meets `read_by`.
-        hot.ring().store(desc.map_or(0, RingDesc::word), Ordering::Release);
+        ring.store(desc.map_or(0, RingDesc::word), Ordering::Release);
         if let Some(old) = self.table.replace(block) {
             arena.free_later(old);
         }
         Ok(())
     }
 
-    /// Says that the publisher of entry `index` has been read up to `sequence`, and wakes it where it waits for that.
-    pub(crate) fn acknowledge(&self, context: &Context, outlet: &HotCell, index: usize, sequence: u64) {
-        let Some(table) = self.table else { return };
+    /// Says that a publisher has been read up to `sequence`, and wakes it where it waits for that. `index` is where its
+    /// entry would be if the table were made anew now.
+    pub(crate) fn acknowledge(&self, context: &Context, slot: SlotId, outlet: &HotCell, index: usize, sequence: u64) {
         let arena = context.arena().lock();
-        let Some(entry) = arena.words(table).get(index * ENTRY_WORDS + 1) else { return };
+        let Some(entry) = self.entry(&arena, slot, index) else { return };
         if credit::acknowledge(entry, sequence, outlet.draining()) {
             ring_context(context.registry(), outlet.owner().0);
         }
+    }
+
+    /// Where a publisher finds how far it has been read; elsewhere than at `index` in a table that could not be replaced.
+    fn entry<'a>(&self, arena: &'a Arena, outlet: SlotId, index: usize) -> Option<&'a AtomicU64> {
+        let mut entries = arena.words(self.table?).chunks_exact(ENTRY_WORDS);
+        let own = |entry: &&[AtomicU64]| entry[0].load(Ordering::Relaxed) == key(outlet);
+        entries.clone().nth(index).filter(own).or_else(|| entries.find(own)).map(|entry| &entry[1])
     }
 
     /// Gives the table back.
@@ -154,5 +161,27 @@ impl Room<'_> {
         let registry: &Registry = self.context.registry();
         registry.sweep();
         readers.refresh_if_moved(registry, self.offer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else one publisher would be told how far another has been read, and write over what nobody has read.
+    #[test]
+    fn a_table_that_cannot_be_replaced_stays_right() {
+        let (old, new) = (SlotId { index: 5, incarnation: 0 }, SlotId { index: 3, incarnation: 0 });
+        let mut arena = Arena::heap_with_budget(64 << 10);
+        let (mut acks, ring) = (Acks::default(), AtomicU64::new(0));
+        acks.rebuild(&mut arena, &ring, &[(old, 7)]).expect("there is room");
+        let mut hog = 32 << 10;
+        while hog >= 64 {
+            hog = if arena.alloc(hog).is_ok() { hog } else { hog / 2 };
+        }
+        acks.rebuild(&mut arena, &ring, &[(new, 0), (old, 7)]).expect_err("there is none left");
+        assert!(acks.entry(&arena, new, 0).is_none(), "who is not in the table waits");
+        let entry = acks.entry(&arena, old, 1).expect("in its old place");
+        assert_eq!(credit::acked(entry), 7);
     }
 }

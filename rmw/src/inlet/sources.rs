@@ -79,7 +79,7 @@ impl Inlet {
         let Some(acks) = &mut state.acks else { return };
         let read: Vec<_> = state.sources.iter().map(|source| (source.slot, source.done())).collect();
         let Ok(hot) = hot_cell(self.context.registry(), self.slot) else { return };
-        if acks.rebuild(&mut self.context.arena().lock(), hot, &read).is_err() {
+        if acks.rebuild(&mut self.context.arena().lock(), hot.ring(), &read).is_err() {
             // The old table stays; writers that are not in it wait. The next look tries again.
             state.generation = u64::MAX;
         }
@@ -89,7 +89,7 @@ impl Inlet {
     pub(super) fn acknowledge(&self, state: &State, index: usize) {
         let (Some(acks), Some(source)) = (&state.acks, state.sources.get(index)) else { return };
         if let Some(outlet) = self.context.registry().hot(source.slot.index) {
-            acks.acknowledge(&self.context, outlet, index, source.done());
+            acks.acknowledge(&self.context, source.slot, outlet, index, source.done());
         }
     }
 
