@@ -6,10 +6,11 @@
 //! So either the change is seen by the look, or the change sees the wish and rings. Nobody is rung for a change that does
 //! not concern it: thousands of endpoints that only ask to be told of mismatches sleep through every other join.
 
+use crate::ask::ask;
 use crate::context::Registry;
 use crate::ident::{Kind, SlotId};
 use crate::layout::{HotCell, SlotState, Word};
-use crate::qos::{qos_compatible, Qos};
+use crate::qos::{qos_compatible, Qos, INTEREST};
 use shoal_shm::sync::{fence, Ordering};
 
 /// A set of wishes; three bits of the hot cell's QoS word.
@@ -44,11 +45,9 @@ impl Registry {
             return;
         }
         if let Some(hot) = self.map.hot(s.index) {
-            hot.want(interest);
+            // ORDERING(registry.interest): meets `announce`: either the change sees the wish, or we see the generation.
+            ask(hot.wishes(), interest.0 << INTEREST);
         }
-        // ORDERING(registry.interest): wish, then fence, then generation; meets the fence in `announce`: either the
-        // change sees the wish, or we see the generation moved.
-        fence(Ordering::SeqCst);
     }
 
     /// Rings the peers that want to know of what just happened to this slot. The caller has announced it.

@@ -8,6 +8,7 @@
 //! Modules: `presence` (into and out of the directory), `context` (a context's life), `slots` (claim to withdraw),
 //! `watch` (generations and doorbells), `interest` (doorbells of peers), `find` (queries), `linger` (which closed outlets are still wanted), `reap`.
 
+mod ask;
 mod context;
 mod error;
 mod find;

@@ -1,10 +1,11 @@
 //! Telling peers that the graph changed: generations for those who look anyway, doorbells for those who asked.
 
+use crate::ask::{ask, tell};
 use crate::context::Registry;
 use crate::hash::TopicHash;
 use crate::ident::{Kind, Side, SlotId};
 use crate::layout::Word;
-use shoal_shm::sync::{fence, AtomicU64, Ordering};
+use shoal_shm::sync::{AtomicU64, Ordering};
 
 impl Registry {
     /// Moves whenever a publisher or client of the topic's bucket changes. Load it with Acquire, after a `fence(SeqCst)`
@@ -36,11 +37,9 @@ impl Registry {
             return;
         }
         if let Some((word, bit)) = self.watch_bit(usize::from(self.index)) {
-            word.fetch_or(bit, Ordering::Relaxed);
+            // ORDERING(registry.watch): meets `announce`: either the change sees the bit, or we see the generation moved.
+            ask(word, bit);
         }
-        // ORDERING(registry.watch): bit, then fence, then generation; meets the fence in `announce`: either the change
-        // sees the bit, or we see the generation moved.
-        fence(Ordering::SeqCst);
     }
 
     /// Has the topic's outlets keep this many unread samples for an own inlet, more than the depth in its profile, which
@@ -88,18 +87,15 @@ impl Registry {
 
     /// Says that a slot of this kind and topic changed.
     pub(crate) fn announce(&self, kind: Kind, topic: TopicHash) {
-        // ORDERING(registry.generation): Release; meets the Acquire loads of whoever compares a generation: it finds
-        // the directory as it was changed before.
-        match kind.side() {
-            Side::Outlet => drop(self.map.outlets_gen(topic).fetch_add(1, Ordering::AcqRel)),
-            Side::Inlet => drop(self.map.inlets_gen(topic).fetch_add(1, Ordering::AcqRel)),
-            Side::Neither => {}
-        }
-        self.map.header().graph_generation().fetch_add(1, Ordering::AcqRel);
-        // ORDERING(registry.watch): generation, then fence, then bitmap; meets `watch_graph`. The same fence stands
-        // between a joiner's entry and its look at the heads; it meets the fence of a publisher after its commit.
-        // ORDERING(registry.interest): generation, then fence, then the peers' wishes; meets the fence in `want`.
-        fence(Ordering::SeqCst);
+        let of_topic = match kind.side() {
+            Side::Outlet => Some(self.map.outlets_gen(topic)),
+            Side::Inlet => Some(self.map.inlets_gen(topic)),
+            Side::Neither => None,
+        };
+        // ORDERING(registry.watch): generations, then fence, then bitmap and wishes; meets `watch_graph` and `want`. The
+        // same fence stands between a joiner's entry and its look at the heads; it meets the fence of a publisher after
+        // its commit.
+        tell(of_topic.into_iter().chain([self.map.header().graph_generation()]));
         self.ring_watchers();
     }
 

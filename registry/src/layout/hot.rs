@@ -1,8 +1,7 @@
 //! The hot cell: what peers of an endpoint touch for every sample. One cache line a slot.
 
-use crate::interest::Interest;
 use crate::layout::HOT_LEN;
-use crate::qos::{HotQos, INTEREST};
+use crate::qos::HotQos;
 use shoal_shm::sync::{AtomicU64, Ordering};
 
 /// What stands in [`HotCell::asserted`] after the death of a publisher's process.
@@ -61,9 +60,9 @@ impl HotCell {
         HotQos(self.0[5].load(Ordering::Relaxed))
     }
 
-    /// Adds to what the owner wants to be woken for; only the owner does this.
-    pub(crate) fn want(&self, interest: Interest) {
-        self.0[5].fetch_or(interest.0 << INTEREST, Ordering::Relaxed);
+    /// The word in which the owner, and nobody else, sets what it wants to be woken for.
+    pub(crate) fn wishes(&self) -> &AtomicU64 {
+        &self.0[5]
     }
 
     /// Only the owner does this.
