@@ -47,6 +47,8 @@ struct Passed {
 impl Inlet {
     /// Replaces the filter; it also decides about samples that passed an earlier one and were not taken yet.
     pub(crate) fn set_filter(&self, filter: Option<Arc<dyn SampleFilter>>) {
+        // After a shutdown the filter is replaced all the same; only peers are not told.
+        let _using = self.context.using();
         let state = &mut *self.state.lock();
         let filtering = &mut *self.filtering.lock();
         let stale = filter.is_some();

@@ -143,7 +143,7 @@ impl Arena {
     }
 
     /// How long [`free_later`](Self::free_later) keeps a block.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn set_grace(&mut self, grace: Duration) {
         self.grace = grace;
     }
