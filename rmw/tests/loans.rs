@@ -3,85 +3,14 @@
 mod common;
 
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
+use common::loans::*;
 use common::*;
 use shoal_rmw::filter::SampleFilter;
-use shoal_rmw::{
-    Encapsulation, Error, ErrorKind, Incoming, MessageInfo, Node, Outgoing, Publisher, Qos, Result, Subscription,
-    SubscriptionOptions, TypeInfo,
-};
-
-/// Bytes of a loaned message; too long for a slot.
-const LARGE: usize = 64 << 10;
-
-fn fixed(size: usize) -> TypeInfo {
-    let name = format!("test/msg/Fixed{size}");
-    TypeInfo { name, hash: (1, [9; 32]), fixed_size: Some(size), loanable_size: Some(size) }
-}
-
-fn lender(node: &Arc<Node>, topic: &str, size: usize, qos: Qos) -> Arc<Publisher> {
-    Publisher::new(node, topic, fixed(size), qos).expect("a publisher can be created")
-}
-
-fn borrower(node: &Arc<Node>, topic: &str, size: usize, qos: Qos) -> Arc<Subscription> {
-    Subscription::new(node, topic, fixed(size), qos, SubscriptionOptions::default()).expect("a subscription")
-}
-
-/// A message whose every byte follows from its number.
-fn body(number: u8, size: usize) -> Vec<u8> {
-    (0..size).map(|i| number.wrapping_add((i % 251) as u8)).collect()
-}
-
-/// Borrows, fills in place and sends.
-fn send_loan(publisher: &Publisher, number: u8, size: usize) {
-    let at = publisher.borrow_loan().expect("memory to fill");
-    assert_eq!(at.addr().get() % 64, 0, "on a line of its own");
-    // SAFETY: lent memory of `size` bytes.
-    unsafe { at.copy_from_nonoverlapping(std::ptr::NonNull::from(&body(number, size)[0]), size) };
-    publisher.publish_loan(at.as_ptr()).expect("a loan can be sent");
-}
-
-fn copied(sample: Incoming) -> Result<Box<[u64]>> {
-    let bytes = bytes(sample);
-    let word = |chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_ne_bytes(word)
-    };
-    Ok(bytes.chunks(8).map(word).collect())
-}
-
-/// A message on loan, how it was when it was taken, and whether it is a copy.
-struct Held {
-    at: *const u8,
-    then: Vec<u8>,
-    private: bool,
-    info: MessageInfo,
-}
-
-fn read(at: *const u8, size: usize) -> Vec<u8> {
-    // SAFETY: a message of `size` bytes on loan.
-    unsafe { std::slice::from_raw_parts(at, size) }.to_vec()
-}
-
-fn take_loan(subscription: &Subscription, size: usize) -> Option<Held> {
-    let mut private = false;
-    let taken = subscription.take_loan(true, &mut |sample| {
-        private = true;
-        copied(sample)
-    });
-    let (at, info) = taken.expect("taking works")?;
-    Some(Held { at, then: read(at, size), private, info })
-}
-
-impl Held {
-    fn is_unchanged(&self) -> bool {
-        read(self.at, self.then.len()) == self.then
-    }
-}
+use shoal_rmw::{Encapsulation, Error, ErrorKind, Incoming, Outgoing, Result, Subscription, SubscriptionOptions};
 
 #[test]
 fn a_message_is_written_and_read_where_it_lies() {
@@ -370,101 +299,51 @@ fn a_filter_chooses_among_loans_as_among_other_messages() {
     assert_eq!(held.iter().map(|held| held.then[0]).collect::<Vec<_>>(), [0, 2, 4]);
 }
 
-/// Not a test: a process that lends to whoever subscribes, a message a line.
-#[test]
-fn child() {
-    let Ok(domain) = std::env::var("SHOAL_TEST_DOMAIN") else { return };
-    let a = context(domain.parse().expect("a number"));
-    let publisher = lender(&node(&a, "p"), "/t", LARGE, latched(3));
-    let mut number = 0;
-    println!("ready");
-    for count in std::io::stdin().lines().map_while(std::result::Result::ok) {
-        for _ in 0..count.parse().expect("a number") {
-            send_loan(&publisher, number, LARGE);
-            number = number.wrapping_add(1);
-        }
-        println!("done");
-    }
-}
-
-/// Another process that publishes loans on "/t".
-struct Lender {
-    child: Child,
-    answers: BufReader<std::process::ChildStdout>,
-}
-
-impl Lender {
-    fn start(domain: usize) -> Self {
-        let mut child = Command::new(std::env::current_exe().expect("the own path"))
-            .args(["child", "--exact", "--nocapture"])
-            .env("SHOAL_TEST_DOMAIN", domain.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("a process");
-        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut lender = Self { child, answers };
-        lender.expect("ready");
-        lender
-    }
-
-    fn expect(&mut self, word: &str) {
-        let mut line = String::new();
-        while !line.ends_with(&format!("{word}\n")) {
-            line.clear();
-            assert_ne!(self.answers.read_line(&mut line).expect("a line"), 0, "the process ended");
+/// Takes loans until told to stop and holds the last 20, each of which must stay what it was.
+fn hold_some(subscription: &Subscription, stop: &AtomicBool) -> usize {
+    let mut held: VecDeque<Held> = VecDeque::new();
+    let mut taken = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let Some(next) = take_loan(subscription, 4096) else {
+            std::thread::yield_now();
+            continue;
+        };
+        assert_eq!(next.then, body(next.then[0], 4096), "a message of two halves");
+        held.push_back(next);
+        taken += 1;
+        if held.len() > 20 {
+            let oldest = held.pop_front().expect("one of them");
+            assert!(oldest.is_unchanged());
+            subscription.return_loan(oldest.at).expect("given back");
         }
     }
-
-    fn publish(&mut self, count: usize) {
-        let mut input = self.child.stdin.as_ref().expect("a pipe");
-        writeln!(input, "{count}").expect("it listens");
-        self.expect("done");
-    }
-
-    fn kill(mut self) {
-        self.child.kill().expect("it can be killed");
-        self.child.wait().expect("it is dead");
-    }
+    assert!(held.iter().all(Held::is_unchanged));
+    taken
 }
 
 #[test]
-fn a_held_message_stays_after_its_publishers_process_was_killed_and_cleaned_up() {
+fn loans_of_many_threads_stay_what_they_were_while_their_publisher_goes_on() {
     let domain = domain();
-    let b = context(domain);
-    let subscription = borrower(&node(&b, "s"), "/t", LARGE, depth(3));
-    let mut lender = Lender::start(domain);
-    let mut held = Vec::new();
-    for number in 0..4 {
-        lender.publish(1);
-        let loan = take_loan(&subscription, LARGE).expect("the message");
-        assert!(!loan.private && loan.then == body(number, LARGE));
-        held.push(loan);
-    }
-    lender.publish(300);
-    assert!(held.iter().all(Held::is_unchanged), "after more messages");
-    lender.kill();
-    assert_eq!(take_all(&subscription).len(), 3, "what it sent is delivered");
-    clean_up(domain, &subscription);
-    assert!(held.iter().all(Held::is_unchanged), "after it was killed and its files were removed");
-    // Another process takes its place in the domain, and memory of the same size.
-    let mut next = Lender::start(domain);
-    next.publish(50);
-    assert!(held.iter().all(Held::is_unchanged), "after another one came");
-    for held in held {
-        subscription.return_loan(held.at).expect("given back");
-    }
-    next.kill();
-}
-
-/// Has the dead cleaned up after: who joins does that, once the reader has seen that there is nothing left to read. The
-/// domain then has no file but those all share.
-fn clean_up(domain: usize, subscription: &Subscription) {
-    let mut looks = 0;
-    while files(domain).iter().any(|name| name.contains('.')) {
-        drop(context(domain));
-        assert!(!subscription.has_data());
-        looks += 1;
-        assert!(looks < 100_000, "the files of the dead stay: {:?}", files(domain));
-    }
+    let (a, b) = (context(domain), context(domain));
+    let publisher = lender(&node(&a, "p"), "/t", 4096, depth(2));
+    let readers = node(&b, "s");
+    let stop = AtomicBool::new(false);
+    // Four times 20 is more than can be read in place: some of them are copies.
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let subscription = borrower(&readers, "/t", 4096, depth(2));
+                let stop = &stop;
+                scope.spawn(move || hold_some(&subscription, stop))
+            })
+            .collect();
+        for number in 0..20_000u32 {
+            send_loan(&publisher, number as u8, 4096);
+        }
+        stop.store(true, Ordering::Relaxed);
+        for thread in threads {
+            assert!(thread.join().expect("no loan changed") > 0);
+        }
+    });
+    assert!(usage(domain) < 4 << 20, "{} bytes are used", usage(domain));
 }

@@ -1,6 +1,8 @@
 //! What the tests of this crate share: a root of their own, messages that are plain bytes, and a watchdog.
 #![allow(dead_code)]
 
+pub mod loans;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
