@@ -10,6 +10,8 @@ mod read;
 mod select;
 mod sources;
 mod tally;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -32,6 +34,9 @@ use filtering::Filtering;
 use sources::Source;
 
 pub(crate) use read::hazard;
+
+/// Samples that one take finds gone, beyond those that a reader keeps, before it gives up for now.
+const MISSES_MORE: u64 = 64;
 
 /// A reader of the outlets of one topic.
 pub(crate) struct Inlet {
@@ -205,7 +210,8 @@ impl Inlet {
     }
 
     fn take_next(&self, state: &mut State, hot: &HotCell, read: ReadOne<'_>) -> Result<Option<Taken>> {
-        loop {
+        // Bounded, as a broken writer may move its head for ever and commit nothing. What is left is still unread then.
+        for _ in 0..state.reach.saturating_add(MISSES_MORE) {
             self.poll(state, hot);
             let Some((index, sequence)) = self.next(state, hot) else { return Ok(None) };
             let read = read(state, index, sequence)?;
@@ -216,6 +222,7 @@ impl Inlet {
                 None => self.unreadable(state, index, sequence),
             }
         }
+        Ok(None)
     }
 
     /// Samples that this reader should have got and did not.

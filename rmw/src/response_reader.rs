@@ -88,11 +88,17 @@ impl ResponseReader {
     /// Takes the next response.
     pub(crate) fn take(&mut self, context: &Context, sink: Sink<'_>) -> Result<Option<ServiceInfo>> {
         self.poll(context);
+        let mut misses = 0;
         let outcome = loop {
             let unread = (0..self.services.len()).find(|index| self.unread(context, *index).is_some());
             let Some(index) = unread else { break Ok(None) };
             if let Some(taken) = self.read(context, index, sink)? {
                 break taken.map(|meta| Some(self.info(&meta)));
+            }
+            // Bounded, as a broken service may move its head for ever. What is left is still unread then.
+            misses += 1;
+            if misses > SERVICE_DEPTH {
+                break Ok(None);
             }
         };
         self.prune(context);
