@@ -90,7 +90,7 @@ impl Registry {
     }
 
     fn is_met(&self, own: SlotId, hot: &HotCell, peer: SlotId, peer_hot: &HotCell, peers: Kind) -> bool {
-        let profile = |slot, hot: &HotCell| -> Option<Qos> { hot.qos().whole().or_else(|| self.qos_of(slot)) };
+        let profile = |slot, hot: &HotCell| -> Option<Qos> { hot.qos().for_match().or_else(|| self.qos_of(slot)) };
         let (Some(mine), Some(theirs)) = (profile(own, hot), profile(peer, peer_hot)) else { return false };
         match peers {
             Kind::Subscription => qos_compatible(&mine, &theirs).is_ok(),

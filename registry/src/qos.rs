@@ -180,9 +180,10 @@ impl HotQos {
         }
     }
 
-    /// The whole profile, where no duration stands in the detail slot alone; else `None`.
-    pub fn whole(self) -> Option<Qos> {
-        if self.has_deadline() || self.has_lifespan() || self.has_lease() {
+    /// What decides a match, unless a duration that matters to it stands in the detail slot alone: then `None`. The
+    /// lifespan does not matter and reads as infinite.
+    pub fn for_match(self) -> Option<Qos> {
+        if self.has_deadline() || self.has_lease() {
             return None;
         }
         let kinds = [Liveliness::Automatic, Liveliness::ManualByNode, Liveliness::ManualByTopic];

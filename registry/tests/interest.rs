@@ -18,6 +18,7 @@ const RELIABLE: Qos = Qos {
 const BEST_EFFORT: Qos = Qos { reliability: Reliability::BestEffort, ..RELIABLE };
 /// Fits nothing but itself, and only the detail slot says so.
 const SLOW: Qos = Qos { deadline: 5, ..RELIABLE };
+const SHORT_LIVED: Qos = Qos { lifespan: 1, ..RELIABLE };
 const FAST: Qos = Qos { deadline: 4, ..RELIABLE };
 
 fn enter(registry: &Registry, kind: Kind, topic: &str, ty: &str, qos: Qos) -> SlotId {
@@ -53,6 +54,7 @@ fn a_change_rings_whom_it_concerns_and_nobody_else() {
     let newcomers = [
         ("/t", "a/msg/B", RELIABLE, Some(Interest::MATCHED), Some(Interest::MATCHED)),
         ("/t", "a/msg/B", FAST, Some(Interest::MATCHED), Some(Interest::MATCHED)),
+        ("/t", "a/msg/B", SHORT_LIVED, Some(Interest::MATCHED), Some(Interest::MATCHED)),
         ("/t", "a/msg/C", RELIABLE, Some(Interest::INCOMPATIBLE_TYPE), None),
         ("/u", "a/msg/B", RELIABLE, None, None),
     ];
@@ -105,7 +107,7 @@ fn wishes_end_with_their_tenant_and_touch_no_other_slot() {
     assert_eq!(here.hot(foreign.index).expect("in use").qos().interest(), Interest::default());
     let own = enter(&here, Kind::Subscription, "/t", "a/msg/B", RELIABLE);
     here.want(own, Interest::MATCHED);
-    assert_eq!(here.hot(own.index).expect("in use").qos().whole(), Some(RELIABLE), "no part of the profile");
+    assert_eq!(here.hot(own.index).expect("in use").qos().for_match(), Some(RELIABLE), "no part of the profile");
     here.withdraw(own);
     let next = enter(&here, Kind::Subscription, "/t", "a/msg/B", RELIABLE);
     assert_eq!(here.hot(next.index).expect("in use").qos().interest(), Interest::default());

@@ -201,7 +201,7 @@ fn ignores_local(registry: &Registry, inlet: SlotId) -> bool {
 
 /// Whether an inlet's request is met by this offer; the full profiles are read only where durations matter.
 fn requested_is_met(registry: &Registry, offered: &Qos, inlet: SlotId, hot: &HotCell) -> bool {
-    match hot.qos().whole() {
+    match hot.qos().for_match() {
         Some(requested) => qos_compatible(offered, &requested).is_ok(),
         None => registry.detail(inlet).is_some_and(|detail| qos_compatible(offered, &detail.qos).is_ok()),
     }
@@ -209,7 +209,7 @@ fn requested_is_met(registry: &Registry, offered: &Qos, inlet: SlotId, hot: &Hot
 
 /// Whether an outlet's offer meets this request.
 pub(crate) fn offer_is_enough(registry: &Registry, outlet: SlotId, hot: &HotCell, requested: &Qos) -> bool {
-    match hot.qos().whole() {
+    match hot.qos().for_match() {
         Some(offered) => qos_compatible(&offered, requested).is_ok(),
         None => registry.detail(outlet).is_some_and(|detail| qos_compatible(&detail.qos, requested).is_ok()),
     }

@@ -288,6 +288,25 @@ fn an_asserting_publisher_never_loses_its_liveliness() {
     assert!(!changed.is_ready());
 }
 
+/// What every node asks for by default must cost nothing while nothing happens.
+#[test]
+fn events_that_no_clock_and_no_death_brings_wake_nobody_by_themselves() {
+    let context = context(domain());
+    let node = node(&context, "n");
+    let (reader, writer) = (subscription(&node, "/t", Qos::default()), publisher(&node, "/t", Qos::default()));
+    send(&writer, *b"x");
+    for kind in
+        [EventKind::IncompatibleQos, EventKind::IncompatibleType, EventKind::DeadlineMissed, EventKind::MessageLost]
+    {
+        for event in [reader.event(kind), writer.event(kind)] {
+            assert!(event.next_moment().is_none() && !event.depends_on_the_living(), "{kind:?}");
+        }
+    }
+    let lost = writer.event(EventKind::Liveliness);
+    assert!(lost.next_moment().is_none() && !lost.depends_on_the_living());
+    assert_eq!(reader.event(EventKind::Liveliness).next_moment(), None, "an automatic publisher has no lease to watch");
+}
+
 /// A type of eight bytes, whose slots are small.
 fn small_type() -> TypeInfo {
     TypeInfo { fixed_size: Some(8), ..bytes_type() }

@@ -176,7 +176,7 @@ impl PeerEvents {
             state.peers.push(Peer { slot: found.slot, relation, context_id, life: None });
             return Some(());
         }
-        let peer: Qos = match found.hot.qos().whole() {
+        let peer: Qos = match found.hot.qos().for_match() {
             Some(qos) => qos,
             None => detail()?.qos,
         };
