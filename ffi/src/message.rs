@@ -12,6 +12,9 @@ use crate::sys;
 /// Bytes of the encapsulation header before every serialized message.
 const HEADER: usize = 4;
 
+/// What the size of a taken serialized message is a multiple of.
+const PADDING: usize = 4;
+
 /// A ROS message of the endpoint's type, as `rmw_publish` and its like get it.
 pub struct Typed<'a> {
     plan: &'a Plan,
@@ -167,10 +170,12 @@ impl<'a> Bytes<'a> {
         Ok(())
     }
 
-    /// Copies what arrived into the array.
+    /// Copies what arrived into the array, with zeros up to a multiple of 4 bytes: users get it as from the network,
+    /// where RTPS pads every payload so (DDSI-RTPS 9.4.2.15), and ROS's own tests of `topic echo --raw` count on it.
     pub fn fill(&self, incoming: Incoming) -> Result<(), Failure> {
-        let room = self.prepare(incoming.encapsulation, incoming.len)?;
-        // SAFETY: the body is readable for `len` bytes while the sink runs, and `room` is as long and private.
+        let padded = incoming.len.checked_next_multiple_of(PADDING).unwrap_or(usize::MAX);
+        let room = self.prepare(incoming.encapsulation, padded)?;
+        // SAFETY: the body is readable for `len` bytes while the sink runs, and `room` is at least as long and private.
         unsafe { std::ptr::copy_nonoverlapping(incoming.ptr, room.as_mut_ptr(), incoming.len) };
         Ok(())
     }

@@ -149,6 +149,47 @@ fn serialized_messages_go_every_way() {
     }
 }
 
+/// Takes as bytes, into an array that held something longer before.
+fn take_bytes(subscription: *const sys::rmw_subscription_t) -> Vec<u8> {
+    // SAFETY: an array that is initialized, written and finalized here.
+    unsafe {
+        let allocator = sys::rcutils_get_default_allocator();
+        let mut array = sys::rcutils_get_zero_initialized_uint8_array();
+        assert_eq!(sys::rcutils_uint8_array_init(&mut array, 64, &allocator), 0);
+        array.buffer.write_bytes(0xa5, 64);
+        let mut taken = false;
+        let code = sys::rmw_take_serialized_message(subscription, &mut array, &mut taken, null_mut());
+        assert_eq!((code, taken), (sys::RMW_RET_OK, true), "{}", take_error());
+        let bytes = std::slice::from_raw_parts(array.buffer, array.buffer_length).to_vec();
+        assert_eq!(sys::rcutils_uint8_array_fini(&mut array), 0);
+        bytes
+    }
+}
+
+#[test]
+fn taken_bytes_are_padded_with_zeros_to_four_and_can_be_published_again() {
+    let pair = Pair::new();
+    for (text, bytes) in [
+        ("abc", b"\0\x01\0\0\x04\0\0\0abc\0".as_slice()),
+        ("abcd", b"\0\x01\0\0\x05\0\0\0abcd\0\0\0\0"),
+        ("hello", b"\0\x01\0\0\x06\0\0\0hello\0\0\0"),
+        ("abcdef", b"\0\x01\0\0\x07\0\0\0abcdef\0\0"),
+    ] {
+        publish(pair.publisher, text);
+        let mut taken = take_bytes(pair.subscription);
+        assert_eq!(taken, bytes, "{text}");
+        // SAFETY: an array over a vector that outlives the call.
+        unsafe {
+            let mut again = sys::rcutils_get_zero_initialized_uint8_array();
+            (again.buffer, again.buffer_length) = (taken.as_mut_ptr(), taken.len());
+            assert_eq!(sys::rmw_publish_serialized_message(pair.publisher, &again, null_mut()), sys::RMW_RET_OK);
+            assert_eq!(sys::rmw_publish_serialized_message(pair.publisher, &again, null_mut()), sys::RMW_RET_OK);
+        }
+        assert_eq!(take(pair.subscription).expect("a message").0, text);
+        assert_eq!(take_bytes(pair.subscription), bytes, "{text} again");
+    }
+}
+
 /// Waits for one subscription and one guard condition; the code, and which of them was ready.
 fn wait(
     world: &World,
