@@ -55,6 +55,7 @@ pub struct Context {
     lingering_count: AtomicUsize,
     /// Closed rings with chunks that a reader still holds.
     held: Mutex<Vec<Writer>>,
+    held_count: AtomicUsize,
 }
 
 /// A closed outlet whose samples somebody still has to read.
@@ -100,6 +101,7 @@ impl Context {
             lingering: Mutex::new(Vec::new()),
             lingering_count: AtomicUsize::new(0),
             held: Mutex::new(Vec::new()),
+            held_count: AtomicUsize::new(0),
         }))
     }
 
@@ -199,9 +201,15 @@ impl Context {
         self.collect_drained();
     }
 
-    /// Frees the closed outlets that everybody has read. Called wherever entities come and go, and in waits.
+    /// Frees the closed outlets that everybody has read, and what readers have given back since theirs were closed. Called wherever entities come and go, and in waits.
     pub(crate) fn collect_drained(&self) {
-        if self.lingering_count.load(Ordering::Relaxed) == 0 || self.registry.is_forked() {
+        if self.registry.is_forked() {
+            return;
+        }
+        if self.held_count.load(Ordering::Relaxed) > 0 {
+            self.free(Memory::default());
+        }
+        if self.lingering_count.load(Ordering::Relaxed) == 0 {
             return;
         }
         let mut lingering = self.lingering.lock();
@@ -218,7 +226,7 @@ impl Context {
 }
 
 impl Context {
-    /// Gives back the memory of rings that nobody reads any more.
+    /// Gives back the memory of rings that nobody reads any more, and what was on loan when an earlier one was closed.
     pub(crate) fn free(&self, memory: Memory) {
         let arena = &mut *self.arena.lock();
         for mut writer in memory.writers {
@@ -229,10 +237,13 @@ impl Context {
                 self.held.lock().push(writer);
             }
         }
-        self.held.lock().retain_mut(|writer| {
+        let mut held = self.held.lock();
+        held.retain_mut(|writer| {
             writer.reclaim(arena, &mut |chunk| self.registry.hazard_held_by_any(chunk));
             writer.in_limbo() > 0
         });
+        self.held_count.store(held.len(), Ordering::Relaxed);
+        drop(held);
         memory.table.into_iter().for_each(|block| arena.free_later(block));
         arena.trim();
     }

@@ -262,6 +262,24 @@ fn memory_goes_round_while_some_is_held() {
 }
 
 #[test]
+fn what_outlives_its_publisher_on_loan_is_freed_soon_after_it_is_given_back() {
+    const MANY: usize = 4 << 20;
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let publishers = node(&a, "p");
+    let publisher = lender(&publishers, "/t", MANY, depth(1));
+    let subscription = borrower(&node(&b, "s"), "/t", MANY, depth(1));
+    send_loan(&publisher, 1, MANY);
+    let held = take_loan(&subscription, MANY).expect("the message");
+    drop(publisher);
+    drop(node(&a, "another"));
+    assert!(held.is_unchanged() && usage(domain) as usize >= MANY);
+    subscription.return_loan(held.at).expect("given back");
+    drop(node(&a, "another"));
+    assert!(usage(domain) < 2 << 20, "{} bytes are used", usage(domain));
+}
+
+#[test]
 fn own_messages_are_ignored_and_read_as_loans_like_others() {
     let domain = domain();
     let a = context(domain);

@@ -36,6 +36,7 @@ impl Outlet {
 
     /// Sends a message that was lent, as it lies. When that fails it is given back, unless it was never lent.
     pub(crate) fn send_loan(&self, at: *const u8) -> Result<u64> {
+        let _using = self.context.using()?;
         let unknown = || not_on_loan(at, "publisher");
         let size = self.state.lock().loans.get(&at.addr()).map(Reservation::size).ok_or_else(unknown)?;
         let sent = self.deliver(size, |_, _, loans| {
