@@ -148,9 +148,12 @@ impl Responses {
         let Some(table) = &self.table else { return Ok(()) };
         let entry = table.entry(&arena, index);
         let (low, high) = gid_words(client);
-        for (word, value) in [(HEAD, 0), (RING, 0), (0, low), (1, high)] {
-            entry[word].store(value, Ordering::Relaxed);
-        }
+        entry[HEAD].store(0, Ordering::Relaxed);
+        entry[RING].store(0, Ordering::Relaxed);
+        // ORDERING(responses.entry): Release: who still sees the last tenant's entry in use, but the new GID in it, sees
+        // the head that goes with that GID.
+        entry[0].store(low, Ordering::Release);
+        entry[1].store(high, Ordering::Release);
         // ORDERING(responses.entry): the client's GID stands before the entry is in use; meets find_entry.
         entry[IN_USE].store(1, Ordering::Release);
         if let Some(known) = self.clients.get_mut(&client) {
@@ -283,7 +286,7 @@ fn find_entry<'a>(
     let is_own = |entry: &&[AtomicU64]| {
         // ORDERING(responses.entry): Acquire: the GID comes before the entry's use. Meets Responses::make_ring.
         entry[IN_USE].load(Ordering::Acquire) == 1
-            && (entry[0].load(Ordering::Relaxed), entry[1].load(Ordering::Relaxed)) == wanted
+            && (entry[0].load(Ordering::Acquire), entry[1].load(Ordering::Acquire)) == wanted
     };
     let at = |index: usize| words.get(index * ENTRY_WORDS..(index + 1) * ENTRY_WORDS);
     let hinted = at(*hint).filter(is_own);
