@@ -120,6 +120,14 @@ fn what_was_taken_or_dropped_before_the_callback_is_no_backlog() {
     set(&subscription, sum.callback());
     sum.reaches(3);
     assert_eq!(take_all(&subscription).len(), 3);
+    set(&subscription, None);
+    burst(&one, 4);
+    take(&subscription).expect("one of four");
+    let again = Sum::new();
+    set(&subscription, again.callback());
+    again.reaches(3);
+    send(&two, *b"2");
+    again.reaches(4);
 }
 
 #[test]
@@ -138,6 +146,36 @@ fn history_is_backlog_and_a_publisher_that_leaves_is_counted() {
         let _ = take_all(&subscription);
         sum.reaches(3 + round);
     }
+}
+
+#[test]
+fn what_was_taken_and_whose_publisher_is_gone_before_the_thread_looks_is_counted() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let subscription = subscription(&node(&a, "s"), "/t", depth(10));
+    let writer = node(&b, "p");
+    let (begun, begins) = channel();
+    let (release, released) = channel::<()>();
+    let released = Mutex::new(released);
+    let sum = Sum::new();
+    let total = sum.clone();
+    set(
+        &subscription,
+        Some(Arc::new(move |count| {
+            let _ = begun.send(());
+            // Holds up the first call; once the other end is dropped, none.
+            let _ = released.lock().unwrap().recv_timeout(LOST);
+            total.count.fetch_add(count, Ordering::Release);
+        })),
+    );
+    send(&publisher(&writer, "/t", depth(10)), *b"x");
+    begins.recv_timeout(LOST).expect("a call");
+    for _ in 0..100 {
+        send(&publisher(&writer, "/t", depth(10)), *b"x");
+        assert!(!take_all(&subscription).is_empty());
+    }
+    drop(release);
+    sum.reaches(101);
 }
 
 #[test]
@@ -328,7 +366,10 @@ fn shutdown_with_callbacks_does_not_wait_for_the_users_code_and_ends_the_calls()
             counted.fetch_add(1, Ordering::Release);
             begun.send(()).expect("the test waits");
             // What an interpreter's lock does, which the thread that shuts down holds.
-            let _ = released.lock().unwrap().recv_timeout(LOST);
+            if released.lock().unwrap().recv_timeout(LOST).is_err() {
+                eprintln!("the shutdown waits for the callback");
+                std::process::abort();
+            }
         })),
     );
     send(&publisher, *b"1");
