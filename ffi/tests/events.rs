@@ -205,7 +205,8 @@ fn silence_of_a_manual_publisher_is_told_to_both_sides() {
     let profile = sys::rmw_qos_profile_t {
         deadline: time(50),
         liveliness: sys::RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC,
-        liveliness_lease_duration: time(100),
+        // Two deadlines and a half, so that it does not matter which clock was read first.
+        liveliness_lease_duration: time(125),
         ..default_profile()
     };
     let pair = Pair::new(&profile, &profile);

@@ -170,6 +170,31 @@ fn no_sample_is_lost_in_100_000_races_against_parking() {
 }
 
 #[test]
+fn no_graph_change_is_lost_in_100_000_races_against_parking() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let watcher = node(&a, "watcher");
+    let graph = Waitable::Guard(watcher.graph_guard());
+    let _ = wait_for(&a, graph, Some(Duration::ZERO));
+    let maker = node(&b, "maker");
+    while wait_for(&a, graph, Some(Duration::from_millis(20))) == WaitOutcome::Ready {}
+    // A publisher comes and goes by turns. It comes in two steps, so a round may end by the second step of the last one;
+    // each round makes a change all the same, and a wait that sleeps through it fails.
+    let made = std::sync::Mutex::new(None);
+    race(
+        100_000,
+        || {
+            let mut made = made.lock().expect("one sender");
+            *made = match made.take() {
+                None => Some(publisher(&maker, "/t", depth(1))),
+                Some(_) => None,
+            };
+        },
+        || assert_eq!(wait_for(&a, graph, Some(LOST)), WaitOutcome::Ready),
+    );
+}
+
+#[test]
 fn no_request_or_response_is_lost_in_races_against_parking() {
     let domain = domain();
     let (a, b) = (context(domain), context(domain));
@@ -189,7 +214,7 @@ fn no_request_or_response_is_lost_in_races_against_parking() {
                 }
             }
         });
-        for round in 0..30_000u32 {
+        for round in 0..100_000u32 {
             client.send(&Bytes(round.to_le_bytes().to_vec())).expect("sending works");
             assert_eq!(wait_for(&b, Waitable::Client(&client), Some(LOST)), WaitOutcome::Ready, "round {round}");
             let mut answer = Vec::new();
