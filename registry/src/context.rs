@@ -92,6 +92,12 @@ impl Registry {
         Ok(Arc::new(registry))
     }
 
+    /// Removes what killed processes left of other domains whose names start with `prefix`: for domains with names that
+    /// nobody will ever join again. `o` is what this one was joined with.
+    pub fn clear_deserted(&self, o: &JoinOptions, prefix: &str) {
+        presence::clear_deserted(o, &self.dir, prefix);
+    }
+
     /// Leaves the domain: withdraws every slot, or closes it while samples of it are still wanted; the last one out
     /// removes the domain's files. The mapping, the doorbell and the sign of life stay until drop, because threads may
     /// still be parked. Repeating it, or calling it in a forked child, does nothing.

@@ -143,6 +143,22 @@ pub(crate) fn exit(dir: &DomainDir, lock: &LockFile) {
     lock.unlock(PRESENCE);
 }
 
+/// Removes the domains beside `own` whose names start with `prefix` and in which nobody lives any more. Whoever is just
+/// setting one up starts again, as after any last one out.
+pub(crate) fn clear_deserted(o: &JoinOptions, own: &DomainDir, prefix: &str) {
+    let siblings = own.path().parent().and_then(|parent| std::fs::read_dir(parent).ok());
+    for entry in siblings.into_iter().flatten().flatten() {
+        let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
+        if !name.starts_with(prefix) || Some(entry.file_name().as_os_str()) == own.path().file_name() {
+            continue;
+        }
+        let Ok(dir) = DomainDir::open_or_create(&o.root, o.access, &name) else { continue };
+        if let Ok(lock) = LockFile::open(&dir, LOCK) {
+            exit(&dir, &lock);
+        }
+    }
+}
+
 fn wipe(dir: &DomainDir) {
     for name in dir.names().unwrap_or_default() {
         if name != LOCK {

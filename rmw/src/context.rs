@@ -88,6 +88,10 @@ impl Context {
         let domain = domain_name(options.domain_id, options.discovery);
         let join = JoinOptions { root, access: access_from_environment()?, domain, enclave: options.enclave };
         let registry = Registry::join(&join)?;
+        if options.discovery == Discovery::Off {
+            // Nobody joins such a domain a second time, so nobody else would find what is left of it.
+            registry.clear_deserted(&join, &private_prefix(options.domain_id));
+        }
         let prefix = format!("{:016x}", registry.context_id());
         let arena = Arena::new(registry.dir().clone(), prefix);
         Ok(Arc::new(Self {
@@ -258,11 +262,16 @@ impl Drop for Context {
     }
 }
 
+/// How the names of domains begin that have one context each.
+fn private_prefix(domain_id: usize) -> String {
+    format!("{domain_id}.off-")
+}
+
 fn domain_name(domain_id: usize, discovery: Discovery) -> String {
     match discovery {
         Discovery::Off => {
             let random = std::collections::hash_map::RandomState::new().build_hasher().finish();
-            format!("{domain_id}.off-{random:016x}")
+            format!("{}{random:016x}", private_prefix(domain_id))
         }
         Discovery::Localhost | Discovery::Subnet | Discovery::SystemDefault => domain_id.to_string(),
     }
