@@ -30,5 +30,9 @@ pub use hash::{match_key, TopicHash};
 pub use ident::{gid, Kind, SlotId};
 pub use interest::Interest;
 pub use layout::{HotCell, SlotState};
-pub use qos::{qos_compatible, Durability, History, HotQos, Liveliness, PolicyKind, Qos, Reliability};
+
+pub use qos::{
+    qos_compatible, Durability, History, HotQos, Liveliness, PolicyKind, Qos, Reliability, KEEP_ALL_DEPTH,
+    SERVICE_DEPTH,
+};
 pub use slots::Registration;

@@ -5,7 +5,7 @@ use crate::find::Found;
 use crate::hash::TopicHash;
 use crate::ident::{Kind, SlotId};
 use crate::layout::{HotCell, SlotState, Word};
-use crate::qos::{qos_compatible, Durability, HotQos, Reliability};
+use crate::qos::{qos_compatible, Durability, History, HotQos, Reliability, KEEP_ALL_DEPTH, SERVICE_DEPTH};
 use shoal_shm::drain;
 use shoal_shm::sync::{fence, Ordering};
 
@@ -33,7 +33,7 @@ impl Registry {
             if !may_match(offered, f.hot.qos()) {
                 return;
             }
-            deepest = deepest.max(f.hot.qos().depth()).max(1);
+            deepest = deepest.max(kept_for(reader, f.hot.qos())).max(1);
             let unread = !drain::is_drained(f.hot.pending(), f.hot.draining(), bit);
             waiting |= unread && self.do_match(me, f.slot);
         });
@@ -97,6 +97,15 @@ impl Registry {
 /// client on.
 fn has_samples(outlet: &HotCell) -> bool {
     outlet.head().load(Ordering::Acquire) != 0 || outlet.ring().load(Ordering::Acquire) != 0
+}
+
+/// How many unread samples are kept for a reader.
+fn kept_for(reader: Kind, requested: HotQos) -> u32 {
+    match (reader, requested.history()) {
+        (Kind::Client, _) => SERVICE_DEPTH,
+        (_, History::KeepAll) => KEEP_ALL_DEPTH,
+        (_, History::KeepLast) => requested.depth(),
+    }
 }
 
 /// By what the hot cells tell.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use shoal_registry::{match_key, Kind, Qos, Registration, SlotId, TopicHash};
 
+pub(crate) use shoal_registry::{KEEP_ALL_DEPTH, SERVICE_DEPTH};
+
 use crate::error::{Error, Result};
 use crate::matching::Channel;
 use crate::message::TypeInfo;
@@ -11,13 +13,6 @@ use crate::node::Node;
 
 /// Longest topic or service name in bytes (`RMW_TOPIC_MAX_NAME_LENGTH`).
 const TOPIC_NAME_MAX: usize = 247;
-
-/// The most samples that KEEP_ALL keeps.
-pub(crate) const KEEP_ALL_DEPTH: u32 = 65_536;
-
-/// Samples a service or client keeps for a peer that has not read them, whatever its profile says: a request or
-/// response that was sent is not lost because nine others were sent at the same moment.
-pub(crate) const SERVICE_DEPTH: u32 = 4_096;
 
 /// Registration flag of a subscription that takes nothing of its own context.
 pub(crate) const FLAG_IGNORE_LOCAL: u64 = 1;

@@ -1,6 +1,7 @@
 //! The writer's side of a match: who reads, how deep, and how they are told.
 //!
-//! A match maps nothing: marks, parked bits, progress and hazards all lie in the registry file.
+//! A match maps nothing: marks, parked bits and hazards lie in the registry file. Only the progress of reliable KEEP_ALL
+//! readers lies in their own memory (see `acks`).
 
 use shoal_registry::{
     qos_compatible, History, HotCell, Kind, Qos, Registry, Reliability, SlotId, SlotState, TopicHash,

@@ -77,6 +77,18 @@ fn a_reader_that_is_gone_or_wants_less_holds_nobody() {
 }
 
 #[test]
+fn every_publisher_that_closed_is_read_whatever_depth_the_profile_names() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let reader = subscription(&node(&b, "r"), "/t", Qos { depth: 2, ..keep_all() });
+    let p = node(&a, "p");
+    for number in 0..20 {
+        send(&publisher(&p, "/t", keep_all()), [number]);
+    }
+    assert_eq!(take_all(&reader), (0..20).map(|number| vec![number]).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_blocked_writer_is_freed_by_the_reader() {
     let domain = domain();
     let (a, b) = (context(domain), context(domain));

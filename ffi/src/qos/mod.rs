@@ -15,8 +15,8 @@ use crate::sys;
 /// Samples kept where the profile leaves the depth to the system: that of the default profile of ROS 2.
 const DEFAULT_DEPTH: u32 = 10;
 
-/// Samples kept under "keep all": a resource limit, since shared memory is one.
-const KEEP_ALL_DEPTH: u32 = 4095;
+/// The depth that a profile with keep all shows. It decides nothing.
+const KEEP_ALL_SHOWN: u32 = 4095;
 
 /// The resolved profile. System defaults are keep last 10, reliable, volatile, automatic, without durations; what is
 /// "best available" must have been settled before.
@@ -64,7 +64,7 @@ pub fn to_profile(qos: &Qos) -> sys::rmw_qos_profile_t {
 
 fn depth(history: History, asked: usize) -> u32 {
     match (history, asked) {
-        (History::KeepAll, _) => KEEP_ALL_DEPTH,
+        (History::KeepAll, _) => KEEP_ALL_SHOWN,
         (History::KeepLast, 0) => DEFAULT_DEPTH,
         (History::KeepLast, n) => u32::try_from(n).unwrap_or(u32::MAX),
     }
@@ -134,7 +134,7 @@ mod tests {
     fn a_resolved_profile_survives_the_way_through_c() {
         let qos = Qos {
             history: History::KeepAll,
-            depth: KEEP_ALL_DEPTH,
+            depth: KEEP_ALL_SHOWN,
             reliability: Reliability::BestEffort,
             durability: Durability::TransientLocal,
             liveliness: Liveliness::ManualByTopic,

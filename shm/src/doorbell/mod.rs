@@ -80,13 +80,6 @@ impl<'a> Doorbell<'a> {
         self.ring_with(|| ())
     }
 
-    /// Moves the word and wakes its sleepers whether or not PARKED is set: for the reaper of a dead context, which may
-    /// have died in the middle of a ring.
-    pub fn ring_always(&self) {
-        self.0.fetch_add(ONE_RING, Ordering::Relaxed);
-        futex::wake_all(self.0);
-    }
-
     /// Whether somebody is parked, at this moment.
     pub fn is_parked(&self) -> bool {
         self.0.load(Ordering::Relaxed) & PARKED != 0

@@ -114,14 +114,3 @@ fn a_sleeper_is_woken_by_the_ringer_after_one_that_died() {
         });
     });
 }
-
-#[test]
-fn ring_always_wakes_whatever_the_word_says() {
-    watched(|| {
-        wakes(|bell| {
-            bell.disarm();
-            bell.ring_always();
-            bell.ring_always();
-        });
-    });
-}
