@@ -248,11 +248,16 @@ def crashes_do_not_fill_shared_memory(t):
         v = t.fork(victim, k, name="victim")
         v.expect(20)
         v.kill()
-    t.fork(stayer, name="clean").leave(15)
-    after = system.used(t.shm)
+    # A domain is looked over for the dead at most once in 100 ms: the first to come after that clears it.
+    end = time.monotonic() + 5
+    while True:
+        t.fork(stayer, name="clean").leave(15)
+        after = system.used(t.shm)
+        clear = after[1] - before[1] < 3 << 20 and after[0] - before[0] <= 4
+        if clear or time.monotonic() > end:
+            break
     if ros.is_shoal():
-        t.check(after[1] - before[1] < 3 << 20, f"bytes {before[1] >> 10} -> {after[1] >> 10} KiB")
-        t.check(after[0] - before[0] <= 4, f"files {before[0]} -> {after[0]}")
+        t.check(clear, f"files {before[0]} -> {after[0]}, bytes {before[1] >> 10} -> {after[1] >> 10} KiB")
     t.note(f"{k + 1} crashes: files {before[0]} -> {after[0]}, {before[1] >> 10} -> {after[1] >> 10} KiB")
 
 
