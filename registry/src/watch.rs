@@ -109,13 +109,8 @@ impl Registry {
 
     fn ring_watchers(&self) {
         for (i, word) in self.map.header().watch().iter().enumerate() {
-            let mut bits = word.load(Ordering::Relaxed);
-            while bits != 0 {
-                let ctx = i * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                if let Some(bell) = self.doorbell_of(ctx as u16) {
-                    bell.ring_after_fence();
-                }
+            for bell in bits(word.load(Ordering::Relaxed), i).filter_map(|ctx| self.doorbell_of(ctx)) {
+                bell.ring_after_fence();
             }
         }
     }

@@ -147,7 +147,7 @@ impl Readers {
                 drain::mark(hot.pending(), bit);
             }
         }
-        // ORDERING(park.ring): marks before the look at parked bits; meets the fence in wait::wait.
+        // ORDERING(park.ring): marks before the look at parked bits; meets the fence of `park` in wait::sleep and Notifier::sleep.
         fence(Ordering::SeqCst);
         let mut rung = None;
         for reader in &self.list {

@@ -106,7 +106,7 @@ impl Responses {
         // ORDERING(drain.mark): the response's head is out before the look at the pending bit.
         fence(Ordering::SeqCst);
         drain::mark(cell.pending(), class_bit(self.service));
-        // ORDERING(park.ring): the mark is out before the look at the parked bit; meets the fence in wait::wait.
+        // ORDERING(park.ring): the mark is out before the look at the parked bit; meets the fence of `park` in wait::sleep and Notifier::sleep.
         fence(Ordering::SeqCst);
         ring_context(registry, cell.owner().0);
         Ok(())

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use shoal_registry::Registry;
 use shoal_shm::doorbell::Parked;
 use shoal_shm::futex::{wait_any, Deadline};
-use shoal_shm::sync::{fence, Ordering};
 
 use crate::client::Client;
 use crate::context::Context;
@@ -191,9 +190,8 @@ fn nearest(end: Option<Instant>, look_for_the_dead: bool, items: &[Waitable<'_>]
 /// Parks until a doorbell rings, unless something is ready by then.
 fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], ends: &Ends<'_>, look_for_the_dead: bool) {
     let parked: Vec<Parked<'_>> = watched.iter().map(|registry| registry.park()).collect();
-    // ORDERING(park.ring): the parked bit is out before this last look; meets the fence of whoever rings
-    // (Readers::announce, Responses::send, GuardCondition::trigger).
-    fence(Ordering::SeqCst);
+    // ORDERING(park.ring): `park` has fenced, so the parked bit is out before this last look; meets the fence of whoever
+    // rings (Readers::announce, Responses::send, GuardCondition::trigger).
     if !ends.was_cut_short() && !items.iter().any(Waitable::is_ready) {
         let words: Vec<_> = parked.iter().map(Parked::word).collect();
         // After the look, which brings up to date what the items expect. However it ends, the caller looks again.

@@ -6,7 +6,6 @@ use std::sync::{Arc, Weak};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use shoal_registry::Registry;
 use shoal_shm::futex::Deadline;
-use shoal_shm::sync::{fence, Ordering};
 
 use super::{Busy, Callback, Countable, Notifier, State};
 use crate::error::{Error, Result};
@@ -84,8 +83,7 @@ impl Notifier {
     /// Parks until a doorbell rings, unless a call is due by then. Calls nobody, as it holds the registry.
     fn sleep(&self, registry: &Registry) {
         let parked = registry.park();
-        // ORDERING(park.ring): the parked bit is out before this last look; meets the fence of whoever rings.
-        fence(Ordering::SeqCst);
+        // ORDERING(park.ring): `park` has fenced, so the parked bit is out before this last look.
         let Round { any, moment, living, .. } = self.round(false);
         if any || self.is_stopping() {
             return;
