@@ -222,5 +222,7 @@ fn link(prefix: &Path, out: &Path) -> Result<(), String> {
     for library in LIBRARIES {
         println!("cargo::rustc-link-lib=dylib={library}");
     }
+    // The plugin's handler of SIGBUS, and those of forks, must not outlive its code: dlclose leaves it loaded.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     Ok(())
 }

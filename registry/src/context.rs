@@ -140,6 +140,12 @@ impl Registry {
         self.index
     }
 
+    /// False once a page of the registry file was found gone: it was cut short, or its header told a peer's lie while
+    /// the file system was full. What this context sees and says there is nobody else's from then on.
+    pub fn is_whole(&self) -> bool {
+        self.map.is_whole()
+    }
+
     /// Whether this process is a fork of the one that joined.
     pub fn is_forked(&self) -> bool {
         self.fork != fork_generation()

@@ -23,6 +23,9 @@ const LINE: usize = 64;
 const ENTRY_WORDS: usize = 2;
 const ENTRIES_PER_LINE: usize = LINE / 8 / ENTRY_WORDS;
 
+/// A domain has no more publishers; a table with more lines is a broken peer's, and as long to search as its file.
+const LINES_MAX: u64 = (1 << 16) / ENTRIES_PER_LINE as u64;
+
 /// How long a publish waits for room before it fails (the DDS default of `max_blocking_time`).
 const MAX_BLOCKING: Duration = Duration::from_millis(100);
 
@@ -97,7 +100,7 @@ impl Acks {
 pub(crate) fn read_by(segments: &dyn Segments, reader: &AtomicU64, outlet: SlotId) -> Option<u64> {
     // ORDERING(acks.table): Acquire: the table's entries come before its name. Meets `Acks::rebuild`.
     let word = reader.load(Ordering::Acquire);
-    let desc = RingDesc::checked(word).filter(|desc| desc.stride() == LINE)?;
+    let desc = RingDesc::checked(word).filter(|desc| desc.stride() == LINE && desc.capacity() <= LINES_MAX)?;
     let count = usize::try_from(desc.capacity()).ok()?.checked_mul(LINE / 8)?;
     let words = segments.words(desc.segment(), desc.offset(), count)?;
     let own = |entry: &&[AtomicU64]| entry[0].load(Ordering::Relaxed) == key(outlet);

@@ -149,11 +149,14 @@ impl Context {
         Ok(())
     }
 
-    /// Refuses calls in a forked child and after shutdown.
+    /// Refuses calls in a forked child, after shutdown, and where the registry is not what the others see.
     pub(crate) fn check(&self) -> Result<()> {
         self.check_not_forked()?;
         if self.is_shut_down() {
             return Err(Error::ShutDown);
+        }
+        if !self.registry.is_whole() {
+            return Err(Error::Damaged { path: self.registry.dir().path_of("registry") });
         }
         Ok(())
     }

@@ -42,6 +42,16 @@ pub enum Error {
     /// The context belongs to the process that forked this one.
     #[error("this context belongs to the parent process; a forked child must create its own context (rmw_init)")]
     Forked,
+    /// Pages of the domain's registry are gone.
+    #[error(
+        "{} has lost pages, so this context no longer sees the others: the file was cut short, or damaged while its file \
+         system was full; stop all nodes of the domain and start them again",
+        path.display()
+    )]
+    Damaged {
+        /// The registry file.
+        path: std::path::PathBuf,
+    },
     /// The context was shut down.
     #[error("the context has been shut down; create a new one (rmw_init)")]
     ShutDown,
@@ -92,6 +102,7 @@ impl Error {
             | Error::Encode(_)
             | Error::Decode(_)
             | Error::Forked
+            | Error::Damaged { .. }
             | Error::ShutDown
             | Error::Other(_) => ErrorKind::Error,
         }

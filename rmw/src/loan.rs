@@ -63,21 +63,28 @@ impl Loan {
     }
 }
 
-/// The loans of one subscription, by address.
+/// The loans of one subscription, by address, each with how often it is on loan: a broken publisher may name one chunk in
+/// several samples.
 #[derive(Default)]
-pub(crate) struct Loans(Mutex<HashMap<usize, Kept>>);
+pub(crate) struct Loans(Mutex<HashMap<usize, (Kept, usize)>>);
 
 impl Loans {
     pub(crate) fn add(&self, loan: Loan) -> *const u8 {
         let Loan { at, kept } = loan;
-        self.0.lock().insert(at.addr(), kept);
+        // What keeps the first of several at one address keeps them all.
+        self.0.lock().entry(at.addr()).and_modify(|(_, times)| *times += 1).or_insert((kept, 1));
         at
     }
 
     /// Gives one back.
     pub(crate) fn end(&self, at: *const u8) -> Result<()> {
-        let kept = self.0.lock().remove(&at.addr());
-        kept.map(drop).ok_or_else(|| not_on_loan(at, "subscription"))
+        let mut loans = self.0.lock();
+        let (_, times) = loans.get_mut(&at.addr()).ok_or_else(|| not_on_loan(at, "subscription"))?;
+        *times -= 1;
+        if *times == 0 {
+            loans.remove(&at.addr());
+        }
+        Ok(())
     }
 }
 

@@ -124,8 +124,8 @@ impl Readers {
     pub(crate) fn least_read(&mut self, context: &Context, offer: &Offer<'_>, enough: u64) -> u64 {
         if self.known_read < enough {
             let registry = context.registry();
-            let read = self.list.iter().filter_map(|reader| {
-                let reach = reader.lossless.as_ref()?.reach(context.peers());
+            let read = self.list.iter_mut().filter_map(|reader| {
+                let reach = reader.lossless.as_mut()?.reach(context.peers());
                 let cell = registry.hot(reader.slot.index)?;
                 let read = read_by(&reach, cell.ring(), offer.slot).unwrap_or(0);
                 registry.slot_state(reader.slot).map(|_| read)

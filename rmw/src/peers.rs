@@ -52,14 +52,12 @@ impl PeerViews {
         self.context
     }
 
-    /// Forgets mappings when there are many, as segments that were given up would otherwise stay mapped.
-    pub(crate) fn tidy(&mut self) {
+    /// The peer's memory, for one look. Forgets mappings when there are many, as segments that were given up would otherwise
+    /// stay mapped.
+    pub(crate) fn reach<'a>(&'a mut self, peers: &'a Peers) -> Reach<'a> {
         if self.views.len() > VIEWS_PER_PEER {
             self.views = FrozenVec::new();
         }
-    }
-
-    pub(crate) fn reach<'a>(&'a self, peers: &'a Peers) -> Reach<'a> {
         Reach { peers, views: self }
     }
 }

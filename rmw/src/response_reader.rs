@@ -210,7 +210,6 @@ impl ResponseReader {
             return Ok(None);
         }
         service.watermark = sequence;
-        service.views.tidy();
         Ok(read)
     }
 

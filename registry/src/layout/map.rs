@@ -20,6 +20,11 @@ impl Map {
         Some(Map { segment })
     }
 
+    /// Whether no page of the file was found gone so far.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.segment.is_whole()
+    }
+
     fn words(&self, at: usize, n: usize) -> &[AtomicU64] {
         self.segment.words(at, n).unwrap_or(&[])
     }

@@ -66,7 +66,6 @@ impl Inlet {
                 Err(error) => return Ok(Some(Err(error))),
             },
         };
-        state.views[views].tidy();
         Ok(lent.map(|lent| Ok((self.taken(state, &source, sequence, meta), lent))))
     }
 

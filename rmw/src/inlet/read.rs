@@ -45,7 +45,6 @@ impl Inlet {
                 let encapsulation = meta.encapsulation.to_le_bytes();
                 Some(look(meta, Incoming { encapsulation, ptr: body.ptr, len: body.len }))
             });
-        state.views[views].tidy();
         match seen {
             Ok(seen) => Ok(seen),
             Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => Ok(None),

@@ -53,18 +53,22 @@ impl Inlet {
     }
 
     fn next_of(&self, state: &mut State, hot: &HotCell, ready: &mut Vec<usize>) -> Option<(usize, u64)> {
+        // Bounded by the first look, as a writer may go on as fast as samples are given up here.
+        let mut surplus = None;
         loop {
             self.prune(state, hot);
             let total = self.ready(state, ready);
+            let left = surplus.get_or_insert(total.saturating_sub(self.depth));
             let (first, rest) = ready.split_first()?;
             if rest.is_empty() {
                 return Some((*first, state.sources[*first].watermark + 1));
             }
             let oldest = self.oldest(state, ready)?;
             let sequence = state.sources[oldest].watermark + 1;
-            if total <= self.depth || is_lossless(&self.qos) {
+            if total <= self.depth || *left == 0 || is_lossless(&self.qos) {
                 return Some((oldest, sequence));
             }
+            *left -= 1;
             state.sources[oldest].watermark = sequence;
             self.dropped(state, 1);
         }

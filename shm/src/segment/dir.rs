@@ -31,10 +31,12 @@ impl Access {
         }
     }
 
-    fn file_mode(self) -> u32 {
-        match self {
-            Access::Owner => 0o600,
-            Access::Group(_) => 0o660,
+    fn file_mode(self, shared: Sharing) -> u32 {
+        match (self, shared) {
+            (Access::Owner, Sharing::Written) => 0o600,
+            (Access::Group(_), Sharing::Written) => 0o660,
+            (Access::Owner, Sharing::Read) => 0o400,
+            (Access::Group(_), Sharing::Read) => 0o440,
         }
     }
 
@@ -46,6 +48,15 @@ impl Access {
         };
         (owner != me).then(|| (format!("{kind} {owner}"), format!("{kind} {me}")))
     }
+}
+
+/// What others of a domain do with a file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Sharing {
+    /// They read it. Then not even its owner can open it for writing a second time (but root can).
+    Read,
+    /// They write it, too.
+    Written,
 }
 
 /// An opened, verified domain directory. Everything in it is reached through its descriptor, so a later rename or
@@ -146,11 +157,12 @@ impl DomainDir {
         self.path.join(name)
     }
 
-    /// Creates a file that must not exist yet, readable and writable, with the domain's mode whatever the umask.
-    pub(crate) fn create_file(&self, name: &str) -> io::Result<File> {
+    /// Creates a file that must not exist yet, readable and writable for us, with the domain's mode whatever the umask.
+    pub(crate) fn create_file(&self, name: &str, shared: Sharing) -> io::Result<File> {
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
-        let file = sys::open_at(&self.dir, name, flags, self.access.file_mode())?;
-        match file.set_permissions(Permissions::from_mode(self.access.file_mode())) {
+        let mode = self.access.file_mode(shared);
+        let file = sys::open_at(&self.dir, name, flags, mode)?;
+        match file.set_permissions(Permissions::from_mode(mode)) {
             Ok(()) => Ok(file),
             Err(error) => {
                 let _ = self.unlink(name);
@@ -167,7 +179,7 @@ impl DomainDir {
                 other => return other,
             }
             let temporary = sys::temporary_name(name)?;
-            let file = self.create_file(&temporary)?;
+            let file = self.create_file(&temporary, Sharing::Written)?;
             match sys::rename_new(&self.dir, &temporary, name) {
                 Ok(()) => return Ok(file),
                 Err(error) => {

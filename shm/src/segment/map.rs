@@ -1,5 +1,6 @@
 //! A shared mapping of a file, unmapped on drop.
 
+use super::fault::{Guard, MOST_BYTES};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -17,6 +18,8 @@ pub(crate) enum Protection {
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     len: usize,
+    /// Taken only by the drop.
+    guard: Option<Guard>,
 }
 
 // SAFETY: the mapping is plain memory owned by this value; access goes through atomics or raw pointers only.
@@ -25,28 +28,24 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps the first `len` bytes of a file, shared.
+    /// Maps the first `len` bytes of a file, shared; ENOMEM for more than a segment can have.
     pub(crate) fn new(file: &File, len: usize, protection: Protection) -> io::Result<Mapping> {
-        let protection = match protection {
+        if len > MOST_BYTES {
+            return Err(io::Error::from_raw_os_error(libc::ENOMEM));
+        }
+        let flags = match protection {
             Protection::Read => libc::PROT_READ,
             Protection::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
         };
         // SAFETY: no address is asked for, so nothing mapped is replaced; the descriptor is open.
         let at = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                len,
-                protection,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                file.as_raw_fd(),
-                0,
-            )
+            libc::mmap(std::ptr::null_mut(), len, flags, libc::MAP_SHARED | libc::MAP_NORESERVE, file.as_raw_fd(), 0)
         };
         if at == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
         let start = NonNull::new(at.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        Ok(Mapping { start, len })
+        Ok(Mapping { start, len, guard: Some(Guard::new(start, len, protection)) })
     }
 
     /// The first byte.
@@ -58,10 +57,17 @@ impl Mapping {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
+
+    /// Whether no page of it was found gone so far.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.guard.as_ref().is_none_or(Guard::is_whole)
+    }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
+        // Before the addresses may be somebody else's.
+        drop(self.guard.take());
         // SAFETY: exactly the range that new() mapped; whatever borrowed from it has ended with this value.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
     }

@@ -3,10 +3,11 @@
 //! A [`Segment`] is the owner's: read and write. A [`View`] is a peer's: read only. Both live in a [`DomainDir`], whose
 //! owner and permission bits were checked when it was opened. No function here follows a symlink, trusts a length that
 //! somebody wrote, or lets memory be touched whose pages are not reserved (a full file system must be an error value,
-//! never SIGBUS).
+//! never SIGBUS). Where a page is gone all the same, it reads as zeros ([`fault`]).
 
 mod dir;
 mod error;
+mod fault;
 mod map;
 mod owned;
 pub(crate) mod sys;

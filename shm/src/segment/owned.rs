@@ -1,6 +1,6 @@
 //! A segment of our own: read-write, on a file or on the heap.
 
-use super::dir::DomainDir;
+use super::dir::{DomainDir, Sharing};
 use super::error::{CreateError, OpenError};
 use super::map::{Mapping, Protection};
 use super::sys;
@@ -22,25 +22,32 @@ enum Memory {
 }
 
 impl Segment {
-    /// Creates a file of `len` bytes, reserves all its pages and maps it.
+    /// Creates a file of `len` bytes, reserves all its pages and maps it. Others can only read it.
     ///
     /// # Errors
     /// The name is taken, the file system is full, or the system refuses. No file is left behind.
     pub fn create(dir: &DomainDir, name: &str, len: usize) -> Result<Segment, CreateError> {
-        Segment::create_with(dir, name, len, len)
+        Segment::create_with(dir, name, len, len, Sharing::Read)
     }
 
     /// Creates a file of `len` bytes without reserving its pages: [`commit`](Self::commit) a range before touching it.
+    /// Others may write it, too ([`open_rw`](Self::open_rw)).
     ///
     /// # Errors
     /// As [`create`](Self::create).
     pub fn create_sparse(dir: &DomainDir, name: &str, len: usize) -> Result<Segment, CreateError> {
-        Segment::create_with(dir, name, len, 0)
+        Segment::create_with(dir, name, len, 0, Sharing::Written)
     }
 
-    fn create_with(dir: &DomainDir, name: &str, len: usize, committed: usize) -> Result<Segment, CreateError> {
+    fn create_with(
+        dir: &DomainDir,
+        name: &str,
+        len: usize,
+        committed: usize,
+        shared: Sharing,
+    ) -> Result<Segment, CreateError> {
         let path = dir.path_of(name);
-        let file = dir.create_file(name).map_err(|source| creation_failed("create", len, &path, source))?;
+        let file = dir.create_file(name, shared).map_err(|source| creation_failed("create", len, &path, source))?;
         crate::crash_point!("segment.created");
         Segment::fill(file, path, len, committed).inspect_err(|_| {
             let _ = dir.unlink(name);
@@ -142,6 +149,15 @@ impl Segment {
         };
         // SAFETY: `off` is at most the length of the memory.
         Some(unsafe { start.add(off) })
+    }
+
+    /// Whether no page was found gone so far: the file was cut short, or a page was touched that was not reserved and for
+    /// which there is no room. Such a page reads as zeros, and what is stored there nobody else sees.
+    pub fn is_whole(&self) -> bool {
+        match &self.memory {
+            Memory::Mapped { map, .. } => map.is_whole(),
+            Memory::Heap(_) => true,
+        }
     }
 
     /// Bytes, committed or not.

@@ -25,12 +25,14 @@ fn the_domain_is_closed_to_others_whatever_the_umask() {
     let before = unsafe { libc::umask(0o277) };
     let dir = open(scratch.path());
     let segment = Segment::create(dir.as_ref().unwrap(), "a", 4096);
+    let shared = Segment::create_sparse(dir.as_ref().unwrap(), "b", 4096);
     // SAFETY: as above.
     unsafe { libc::umask(before) };
     let dir = dir.unwrap();
-    segment.unwrap();
+    segment.and(shared).unwrap();
     assert_eq!(dir.path(), scratch.path().join(format!("shoal-{}", uid())).join("7"));
-    assert_eq!((mode(dir.path()), mode(dir.path().parent().unwrap()), mode(&dir.path_of("a"))), (0o700, 0o700, 0o600));
+    assert_eq!((mode(dir.path()), mode(dir.path().parent().unwrap())), (0o700, 0o700));
+    assert_eq!((mode(&dir.path_of("a")), mode(&dir.path_of("b"))), (0o400, 0o600));
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1, "no temporary directory is left");
 }
 
@@ -41,8 +43,9 @@ fn a_group_domain_is_open_to_its_group() {
     let gid = unsafe { libc::getegid() };
     let dir = DomainDir::open_or_create(scratch.path(), Access::Group(gid), "7").unwrap();
     Segment::create(&dir, "a", 4096).unwrap();
+    Segment::create_sparse(&dir, "b", 4096).unwrap();
     assert!(dir.path().parent().unwrap().ends_with(format!("shoal-g{gid}")));
-    assert_eq!((mode(dir.path()), mode(&dir.path_of("a"))), (0o2770, 0o660));
+    assert_eq!((mode(dir.path()), mode(&dir.path_of("a")), mode(&dir.path_of("b"))), (0o2770, 0o440, 0o660));
 }
 
 #[test]

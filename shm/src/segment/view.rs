@@ -55,6 +55,11 @@ impl View {
         Some(unsafe { self.map.start().add(off) })
     }
 
+    /// Whether no page was found gone so far. One that is (the file was cut short) reads as zeros.
+    pub fn is_whole(&self) -> bool {
+        self.map.is_whole()
+    }
+
     /// Mapped bytes.
     #[allow(clippy::len_without_is_empty, reason = "an empty file is refused by open")]
     pub fn len(&self) -> usize {
