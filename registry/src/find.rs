@@ -3,7 +3,7 @@
 use crate::context::Registry;
 use crate::hash::{TopicHash, HASH_MASK};
 use crate::ident::{gid, Kind, SlotId};
-use crate::layout::{seqlock, ContextState, DetailWords, HotCell, SlotState, Word, DETAIL_WORDS, HASH_FIELD};
+use crate::layout::{seqlock, ContextState, DetailWords, HotCell, Map, SlotState, Word, DETAIL_WORDS, HASH_FIELD};
 use crate::qos::Qos;
 use shoal_shm::sync::{AtomicU64, Ordering};
 
@@ -122,30 +122,21 @@ impl Registry {
     /// What a slot says; `None` when it has another tenant, is not visible, or holds what no writer of this version
     /// writes.
     pub fn detail(&self, s: SlotId) -> Option<Detail> {
-        let copied = self.copy(s.index)?;
-        (copied.word.incarnation() == s.incarnation).then(|| parse(s.index, &copied)).flatten()
+        self.map.detail_of(s.index).filter(|detail| detail.slot == s)
     }
 
     /// Every JOINING or LIVE slot of a context that is live by the table ([`sweep`](Registry::sweep) removes the dead).
     pub fn snapshot(&self) -> Vec<Detail> {
         let live = self.live_ids();
-        let n = self.map.directory().len() as u32;
         let in_graph = |d: &Detail| {
             d.state != SlotState::Closed && live.get(usize::from(d.ctx)).is_some_and(|id| *id == Some(d.ctx_id))
         };
-        (0..n).filter_map(|i| parse(i, &self.copy(i)?)).filter(in_graph).collect()
+        self.map.details().filter(in_graph).collect()
     }
 
     /// How full the domain is, for tools and tests.
     pub fn usage(&self) -> Usage {
-        let directory = self.map.directory();
-        let is_free = |w: Word| w.state() == Some(SlotState::Free);
-        let is_taken = |i: &usize| self.map.context(*i).is_some_and(|e| e.word().state() != Some(ContextState::Free));
-        Usage {
-            contexts: (0..self.map.header().contexts_high()).filter(is_taken).count(),
-            slots: directory.iter().filter(|cell| !is_free(Word(cell.load(Ordering::Relaxed)))).count(),
-            slots_committed: directory.len(),
-        }
+        self.map.usage()
     }
 
     fn live_ids(&self) -> Vec<Option<u64>> {
@@ -155,13 +146,35 @@ impl Registry {
 
     /// The profile of a visible slot; `None` as for [`detail`](Registry::detail). Allocates nothing.
     pub fn qos_of(&self, s: SlotId) -> Option<Qos> {
-        let copied = self.copy(s.index)?;
+        let copied = self.map.copy(s.index)?;
         (copied.word.incarnation() == s.incarnation).then(|| copied.words.qos()).flatten()
+    }
+}
+
+impl Map {
+    /// What every visible slot says, whoever owns it.
+    pub(crate) fn details(&self) -> impl Iterator<Item = Detail> + '_ {
+        (0..self.directory().len() as u32).filter_map(|index| self.detail_of(index))
+    }
+
+    fn detail_of(&self, index: u32) -> Option<Detail> {
+        parse(index, &self.copy(index)?)
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        let directory = self.directory();
+        let is_free = |w: Word| w.state() == Some(SlotState::Free);
+        let is_taken = |i: &usize| self.context(*i).is_some_and(|e| e.word().state() != Some(ContextState::Free));
+        Usage {
+            contexts: (0..self.header().contexts_high()).filter(is_taken).count(),
+            slots: directory.iter().filter(|cell| !is_free(Word(cell.load(Ordering::Relaxed)))).count(),
+            slots_committed: directory.len(),
+        }
     }
 
     fn copy(&self, index: u32) -> Option<Copied> {
-        let cell = self.map.directory().get(index as usize)?;
-        let (source, hot) = (self.map.detail(index)?, self.map.hot(index)?);
+        let cell = self.directory().get(index as usize)?;
+        let (source, hot) = (self.detail(index)?, self.hot(index)?);
         let (word, (words, owner, ctx_id)) = seqlock::read(cell, |_| {
             let mut words = [0; DETAIL_WORDS];
             for (to, from) in words.iter_mut().zip(source) {

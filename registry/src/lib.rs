@@ -6,10 +6,12 @@
 //! whether it lives, and whoever notices that one does not takes that lock and cleans up.
 //!
 //! Modules: `presence` (into and out of the directory), `context` (a context's life), `slots` (claim to withdraw),
-//! `watch` (generations and doorbells), `interest` (doorbells of peers), `find` (queries), `linger` (which closed outlets are still wanted), `reap`.
+//! `watch` (generations and doorbells), `interest` (doorbells of peers), `find` (queries), `linger` (which closed outlets are still wanted), `reap`,
+//! `observe` (looking at a domain without joining it), `deserted` (domains in which nobody lives any more).
 
 mod ask;
 mod context;
+mod deserted;
 mod error;
 mod find;
 mod hash;
@@ -17,6 +19,7 @@ mod ident;
 mod interest;
 mod layout;
 mod linger;
+mod observe;
 mod presence;
 pub mod qos;
 mod reap;
@@ -24,12 +27,14 @@ mod slots;
 mod watch;
 
 pub use context::{JoinOptions, Registry};
+pub use deserted::Deserted;
 pub use error::{ClaimError, JoinError};
 pub use find::{Detail, Found, Usage};
 pub use hash::{match_key, TopicHash};
 pub use ident::{gid, Kind, SlotId};
 pub use interest::Interest;
 pub use layout::{HotCell, SlotState};
+pub use observe::{layout_version, ContextLife, ContextView, ObserveError, Observer};
 
 pub use qos::{
     qos_compatible, Durability, History, HotQos, Liveliness, PolicyKind, Qos, Reliability, KEEP_ALL_DEPTH,

@@ -21,8 +21,8 @@ use shoal_shm::segment::{DirError, DomainDir, OpenError, Segment};
 use std::io;
 use std::time::{Duration, Instant};
 
-const LOCK: &str = "lock";
-const PRESENCE: u64 = 0;
+pub(crate) const LOCK: &str = "lock";
+pub(crate) const PRESENCE: u64 = 0;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A foot in the door: the presence lock is held shared, the registry is mapped.

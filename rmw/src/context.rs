@@ -1,19 +1,18 @@
 //! Contexts: one membership of one domain.
 
 use std::hash::{BuildHasher, Hasher};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use shoal_registry::{JoinOptions, Registry, SlotId};
 use shoal_shm::arena::{Arena, Block};
 use shoal_shm::ring::Writer;
-use shoal_shm::segment::Access;
 use shoal_shm::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 use crate::notify::Notifier;
 use crate::peers::Peers;
+use crate::place::Place;
 
 /// Whom a context may meet (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +83,9 @@ impl Context {
                     .into(),
             ));
         }
-        let root = std::env::var_os("SHOAL_DIR").map_or_else(|| PathBuf::from("/dev/shm"), PathBuf::from);
+        let Place { root, access } = Place::from_environment()?;
         let domain = domain_name(options.domain_id, options.discovery);
-        let join = JoinOptions { root, access: access_from_environment()?, domain, enclave: options.enclave };
+        let join = JoinOptions { root, access, domain, enclave: options.enclave };
         let registry = Registry::join(&join)?;
         if options.discovery == Discovery::Off {
             // Nobody joins such a domain a second time, so nobody else would find what is left of it.
@@ -277,21 +276,5 @@ fn domain_name(domain_id: usize, discovery: Discovery) -> String {
             format!("{}{random:016x}", private_prefix(domain_id))
         }
         Discovery::Localhost | Discovery::Subnet | Discovery::SystemDefault => domain_id.to_string(),
-    }
-}
-
-/// `SHOAL_GROUP` (a group's name or number) opens the domain to that group.
-fn access_from_environment() -> Result<Access> {
-    let Some(group) = std::env::var("SHOAL_GROUP").ok().filter(|group| !group.is_empty()) else {
-        return Ok(Access::Owner);
-    };
-    if let Ok(gid) = group.parse::<u32>() {
-        return Ok(Access::Group(gid));
-    }
-    match nix::unistd::Group::from_name(&group) {
-        Ok(Some(found)) => Ok(Access::Group(found.gid.as_raw())),
-        _ => Err(Error::InvalidArgument(format!(
-            "SHOAL_GROUP='{group}' is not a group of this machine; give a name or number that `getent group` lists"
-        ))),
     }
 }

@@ -31,7 +31,7 @@ enum Task {
     Ros { distro: Option<Distro> },
     /// Print shell exports for running any ROS 2 program on the plugin: eval "$(cargo xtask env)"
     Env { distro: Option<Distro> },
-    /// Build the plugin librmw_shoal.so (release) against a ROS 2 prefix
+    /// Build the plugin librmw_shoal.so (release) against a ROS 2 prefix, and the program shoal
     Build { distro: Option<Distro> },
     /// A stopped talker, a late listener, a kill: with real rclpy processes
     Demo { distro: Option<Distro> },
@@ -65,9 +65,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
     match task {
         Task::Ros { distro } => set_up(distro),
         Task::Env { distro } => env::print(distro),
-        Task::Build { distro } => {
-            plugin::build(&prefix::find_or_make(distro)?).map(|lib| println!("{}", lib.display()))
-        }
+        Task::Build { distro } => build(distro),
         Task::Demo { distro } => demo::run(distro),
         Task::Test { ros_only } => checks::test(ros_only),
         Task::Cases(choice) => cases::run_chosen(&choice),
@@ -75,6 +73,13 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Loom => checks::loom(),
         Task::Probes(choice) => checks::probes(&choice),
     }
+}
+
+/// The plugin's path on the first line, that of the program `shoal` on the second.
+fn build(distro: Option<Distro>) -> Result<(), Failure> {
+    println!("{}", plugin::build(&prefix::find_or_make(distro)?)?.display());
+    println!("{}", plugin::build_cli()?.display());
+    Ok(())
 }
 
 /// Everything that a plain `cargo build` needs afterwards, and what was found where.

@@ -39,3 +39,9 @@ pub fn build(prefix: &Prefix) -> Result<PathBuf, Failure> {
     at(&placed, std::fs::rename(&fresh, &placed))?;
     Ok(placed)
 }
+
+/// Builds the program `shoal` (release) and returns its path. It needs no ROS.
+pub fn build_cli() -> Result<PathBuf, Failure> {
+    run::run(run::cargo().args(["build", "--release", "--package", "shoal-cli", "--bin", "shoal"]))?;
+    Ok(paths::target().join("release").join("shoal"))
+}

@@ -73,6 +73,12 @@ impl<'a> ContextEntry<'a> {
         self.0[1].load(Ordering::Relaxed)
     }
 
+    /// Process id and user id, as its own namespaces number them.
+    pub(crate) fn process(&self) -> (u32, u32) {
+        let word = self.0[2].load(Ordering::Relaxed);
+        (word as u32, (word >> 32) as u32)
+    }
+
     /// Fills everything but the state. The caller has set CLAIMED.
     pub(crate) fn fill(&self, id: u64, pid: u32, uid: u32, enclave: &str) -> bool {
         let mut text = [0; ENCLAVE_WORDS];
@@ -106,10 +112,12 @@ impl<'a> ContextEntry<'a> {
 
     /// The enclave of a living context; `None` when the entry changed hands meanwhile or is no text.
     pub(crate) fn enclave(&self) -> Option<String> {
+        (self.word().state() == Some(ContextState::Live)).then(|| self.enclave_of_any()).flatten()
+    }
+
+    /// As [`enclave`](Self::enclave), in whatever state the context is.
+    pub(crate) fn enclave_of_any(&self) -> Option<String> {
         let before = self.word();
-        if before.state() != Some(ContextState::Live) {
-            return None;
-        }
         let words: Vec<u64> =
             self.0[ENCLAVE..ENCLAVE + ENCLAVE_WORDS].iter().map(|w| w.load(Ordering::Relaxed)).collect();
         fence(Ordering::Acquire);

@@ -5,28 +5,58 @@ use crate::layout::{
     ContextEntry, Header, HotCell, BUCKETS, BUCKETS_AT, BUCKET_LEN, CONTEXTS_AT, CONTEXT_LEN, DETAILS_AT, DETAIL_LEN,
     DIRECTORY_AT, HOT_AT, HOT_LEN, MAX_CONTEXTS, MAX_SLOTS, REGISTRY_LEN, SLOT_BATCH,
 };
-use shoal_shm::segment::{CreateError, Segment};
+use shoal_shm::segment::{CreateError, Segment, View};
 use shoal_shm::sync::AtomicU64;
 
 /// The mapping. Its length is checked once, so only indices are checked later.
 pub(crate) struct Map {
-    segment: Segment,
+    memory: Memory,
+}
+
+enum Memory {
+    Joined(Segment),
+    /// Read-only: nothing may be stored through it.
+    Observed(View),
 }
 
 impl Map {
     /// `None` when the mapping is shorter than the layout.
     pub(crate) fn new(segment: Segment) -> Option<Map> {
-        segment.words(0, REGISTRY_LEN / 8)?;
-        Some(Map { segment })
+        Map::over(Memory::Joined(segment))
+    }
+
+    /// For who only looks; `None` as for [`new`](Map::new).
+    pub(crate) fn read_only(view: View) -> Option<Map> {
+        Map::over(Memory::Observed(view))
+    }
+
+    fn over(memory: Memory) -> Option<Map> {
+        let map = Map { memory };
+        (map.words(0, REGISTRY_LEN / 8).len() == REGISTRY_LEN / 8).then_some(map)
     }
 
     /// Whether no page of the file was found gone so far.
     pub(crate) fn is_whole(&self) -> bool {
-        self.segment.is_whole()
+        match &self.memory {
+            Memory::Joined(segment) => segment.is_whole(),
+            Memory::Observed(view) => view.is_whole(),
+        }
     }
 
     fn words(&self, at: usize, n: usize) -> &[AtomicU64] {
-        self.segment.words(at, n).unwrap_or(&[])
+        let words = match &self.memory {
+            Memory::Joined(segment) => segment.words(at, n),
+            Memory::Observed(view) => view.words(at, n),
+        };
+        words.unwrap_or(&[])
+    }
+
+    fn commit(&self, at: usize, len: usize) -> Result<(), CreateError> {
+        match &self.memory {
+            Memory::Joined(segment) => segment.commit(at, len),
+            // Nobody asks for it: observers claim nothing.
+            Memory::Observed(_) => Ok(()),
+        }
     }
 
     pub(crate) fn header(&self) -> Header<'_> {
@@ -78,16 +108,16 @@ impl Map {
 
     /// Reserves header, buckets and the first slots.
     pub(crate) fn commit_base(&self) -> Result<(), CreateError> {
-        self.segment.commit(0, CONTEXTS_AT)?;
+        self.commit(0, CONTEXTS_AT)?;
         self.grow_slots(0)
     }
 
     /// Reserves the batch of slots that follows the first `from`. Safe to repeat and to race.
     pub(crate) fn grow_slots(&self, from: usize) -> Result<(), CreateError> {
         let to = (from + SLOT_BATCH).min(MAX_SLOTS);
-        self.segment.commit(DIRECTORY_AT + from * 8, (to - from) * 8)?;
-        self.segment.commit(HOT_AT + from * HOT_LEN, (to - from) * HOT_LEN)?;
-        self.segment.commit(DETAILS_AT + from * DETAIL_LEN, (to - from) * DETAIL_LEN)?;
+        self.commit(DIRECTORY_AT + from * 8, (to - from) * 8)?;
+        self.commit(HOT_AT + from * HOT_LEN, (to - from) * HOT_LEN)?;
+        self.commit(DETAILS_AT + from * DETAIL_LEN, (to - from) * DETAIL_LEN)?;
         self.header().raise_slots(to);
         Ok(())
     }
@@ -98,7 +128,7 @@ impl Map {
         if index < high || index >= MAX_CONTEXTS {
             return Ok(());
         }
-        self.segment.commit(CONTEXTS_AT + high * CONTEXT_LEN, (index + 1 - high) * CONTEXT_LEN)?;
+        self.commit(CONTEXTS_AT + high * CONTEXT_LEN, (index + 1 - high) * CONTEXT_LEN)?;
         self.header().raise_contexts(index + 1);
         Ok(())
     }

@@ -85,6 +85,11 @@ impl<'a> Doorbell<'a> {
         self.0.load(Ordering::Relaxed) & PARKED != 0
     }
 
+    /// How often somebody was woken here, wrapping at 2^30.
+    pub fn rings(&self) -> u32 {
+        self.0.load(Ordering::Relaxed) / ONE_RING
+    }
+
     /// The word to sleep on.
     pub fn word(&self) -> &'a AtomicU32 {
         self.0

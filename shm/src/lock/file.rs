@@ -1,7 +1,7 @@
 //! One lock file.
 
 use super::fork::{borrowed, Guarded};
-use crate::segment::DomainDir;
+use crate::segment::{DomainDir, OpenError};
 use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt;
@@ -26,6 +26,18 @@ impl LockFile {
             let file = dir.open_or_create_file(name)?;
             dir.verify_file(&file, name).map_err(io::Error::other)?;
             Ok(file)
+        };
+        Ok(LockFile { guarded: Guarded::open(open)? })
+    }
+
+    /// Opens an existing file to ask who holds it ([`is_held_by_another`](Self::is_held_by_another)); locking fails.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and `NotFound` when there is no such file.
+    pub fn open_to_look(dir: &DomainDir, name: &str) -> io::Result<LockFile> {
+        let open = || match dir.open_file(name, libc::O_RDONLY) {
+            Err(OpenError::Missing { .. }) => Err(io::ErrorKind::NotFound.into()),
+            other => other.map(|(file, _)| file).map_err(io::Error::other),
         };
         Ok(LockFile { guarded: Guarded::open(open)? })
     }

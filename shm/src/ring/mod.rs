@@ -62,7 +62,7 @@ pub use desc::{ChunkRef, RingDesc, MAX_STRIDE};
 pub use edge::{generation_after_commit, head_after_registering};
 pub use memory::Memory;
 pub use payload::{InlineBuf, Loan, Payload};
-pub use reader::{read, read_loan, read_meta, ReadError};
+pub use reader::{read, read_loan, read_meta, read_size, ReadError};
 pub use segments::Segments;
 pub use slot::{SlotMeta, HEADER, MAX_SEQUENCE};
 pub use strength::{Full, Strength};

@@ -149,11 +149,20 @@ fn retrying<T>(mut look: impl FnMut() -> Result<T, Miss>) -> Result<T, ReadError
 
 /// What travels with sample `seq`, without its body; `None` when the sample is not to be had.
 pub fn read_meta(segs: &(impl Segments + ?Sized), desc: &AtomicU64, seq: u64) -> Option<SlotMeta> {
+    read_header(segs, desc, seq).map(|header| header.meta)
+}
+
+/// Bytes of the body of sample `seq`; `None` when the sample is not to be had. Announces nothing, touches no body.
+pub fn read_size(segs: &(impl Segments + ?Sized), desc: &AtomicU64, seq: u64) -> Option<u32> {
+    read_header(segs, desc, seq).map(|header| header.size)
+}
+
+fn read_header(segs: &(impl Segments + ?Sized), desc: &AtomicU64, seq: u64) -> Option<Header> {
     let found = retrying(|| {
         let look = Look::open::<Full>(segs, desc, seq)?;
         let header = Header::load(look.slot.header);
         look.validate::<Full>()?;
-        Ok(header.meta)
+        Ok(header)
     });
     found.ok()
 }

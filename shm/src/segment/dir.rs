@@ -17,7 +17,8 @@ pub enum Access {
 }
 
 impl Access {
-    fn parent_name(self) -> String {
+    /// The directory below the root that holds their domains.
+    pub fn directory_name(self) -> String {
         match self {
             Access::Owner => format!("shoal-{}", sys::effective_uid()),
             Access::Group(gid) => format!("shoal-g{gid}"),
@@ -88,12 +89,8 @@ impl DomainDir {
     pub fn open_or_create(root: &Path, access: Access, domain: &str) -> Result<DomainDir, DirError> {
         check_name(domain)?;
         let io_error = |what, path: &Path, source| DirError::Io { what, path: path.to_owned(), source };
-        let root_dir = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_DIRECTORY)
-            .open(root)
-            .map_err(|source| io_error("open the directory", root, source))?;
-        let parent_name = access.parent_name();
+        let root_dir = open_root(root)?;
+        let parent_name = access.directory_name();
         let parent_path = root.join(&parent_name);
         let path = parent_path.join(domain);
         for _ in 0..ATTEMPTS {
@@ -109,6 +106,25 @@ impl DomainDir {
             }
         }
         Err(io_error("keep", &path, io::Error::other("it is removed again and again")))
+    }
+
+    /// Opens what [`open_or_create`](Self::open_or_create) made, and creates nothing: for who only looks.
+    ///
+    /// # Errors
+    /// As there, and [`DirError::Io`] with `NotFound` where nobody has made it.
+    pub fn open(root: &Path, access: Access, domain: &str) -> Result<DomainDir, DirError> {
+        check_name(domain)?;
+        let parent_name = access.directory_name();
+        let parent_path = root.join(&parent_name);
+        let path = parent_path.join(domain);
+        let root_dir = open_root(root)?;
+        let level = |base: &File, name: &str, path: &Path| {
+            let opened = sys::open_at(base, name, libc::O_RDONLY | libc::O_DIRECTORY, 0);
+            verify(opened.map_err(|error| not_opened(base, name, path, access, error))?, path, access)
+        };
+        let parent = level(&root_dir, &parent_name, &parent_path)?;
+        let dir = level(&parent, domain, &path)?;
+        Ok(DomainDir { root: root_dir, parent, dir, parent_name, domain: domain.to_owned(), path, access })
     }
 
     /// Where the directory is; for messages only.
@@ -226,6 +242,11 @@ impl DomainDir {
         let found = sys::open_at(&self.dir, name, libc::O_PATH, 0)?.metadata()?;
         Ok((found.dev(), found.ino()))
     }
+}
+
+fn open_root(root: &Path) -> Result<File, DirError> {
+    let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(root);
+    opened.map_err(|source| DirError::Io { what: "open the directory", path: root.to_owned(), source })
 }
 
 fn check_name(name: &str) -> Result<(), DirError> {
