@@ -47,7 +47,11 @@ const HEADERS: &[&str] = &[
     "rosidl_typesupport_introspection_c/identifier.h",
     "rosidl_typesupport_introspection_c/message_introspection.h",
     "rosidl_typesupport_introspection_c/service_introspection.h",
+    "shoal.h",
 ];
+
+/// Our own headers.
+const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/include");
 
 /// Libraries whose functions the plugin calls.
 const LIBRARIES: &[&str] = &["rmw", "rcutils", "rosidl_runtime_c"];
@@ -137,7 +141,7 @@ fn generate(prefix: &Path, out: &Path) -> Result<(), String> {
         .blocklist_var("rmw_qos_profile_.*")
         .parse_callbacks(Box::new(ReturnCodes))
         .rust_target(bindgen::RustTarget::stable(85, 0).map_err(|e| e.to_string())?);
-    for family in ["rmw", "rcutils", "rosidl", "RMW", "RCUTILS", "ROSIDL"] {
+    for family in ["rmw", "rcutils", "rosidl", "shoal", "RMW", "RCUTILS", "ROSIDL", "SHOAL"] {
         let pattern = format!("{family}_.*");
         builder = builder.allowlist_function(&pattern).allowlist_type(&pattern).allowlist_var(&pattern);
     }
@@ -171,7 +175,9 @@ fn clang_args(prefix: &Path) -> Result<Vec<String>, String> {
     let dirs = include_dirs(prefix)?;
     let joined = env::join_paths(&dirs).map_err(|e| e.to_string())?;
     println!("cargo::rustc-env=SHOAL_ROS_INCLUDES={}", joined.to_string_lossy());
+    println!("cargo::rerun-if-changed={INCLUDE}");
     let mut args: Vec<String> = dirs.iter().map(|dir| format!("-I{}", dir.display())).collect();
+    args.push(format!("-I{INCLUDE}"));
     // A libclang from a wheel comes without the compiler's own headers (stddef.h and the like).
     args.extend(compiler_headers().map(|dir| format!("-isystem{dir}")));
     Ok(args)

@@ -1,4 +1,6 @@
-//! What the shared object exports: the functions of the rmw headers, and nothing else.
+//! What the shared object exports: the functions of the rmw headers and of shoal.h, and nothing else.
+
+mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,8 +26,11 @@ fn listed() -> Vec<String> {
 }
 
 #[test]
-fn the_plugin_exports_the_rmw_api_and_nothing_else() {
-    assert_eq!(defined(&plugin()), listed());
+fn the_plugin_exports_the_rmw_api_its_own_and_nothing_else() {
+    let mut expected = listed();
+    expected.extend(common::of_shoal_h());
+    expected.sort();
+    assert_eq!(defined(&plugin()), expected);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use shoal_shm::hazard::{self, HazardTable};
 use shoal_shm::lock::{fork_generation, LockFile};
 use shoal_shm::segment::{Access, DomainDir};
 use shoal_shm::sync::AtomicUsize;
+use shoal_shm::wait::Enlisted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub struct JoinOptions {
 pub struct Registry {
     /// Points into `map`; declared, hence dropped, before it.
     hazards: HazardTable<'static>,
+    /// Has interruptions of the process ring the doorbell, which lies in `map`; declared, hence dropped, before it.
+    _interruptible: Option<Enlisted>,
     pub(crate) map: Map,
     pub(crate) dir: Arc<DomainDir>,
     pub(crate) lock: LockFile,
@@ -73,8 +76,11 @@ impl Registry {
         // SAFETY: the table is a field declared before `map`, so it is dropped first, and no clone of it outlives a
         // borrow of the Registry (`hazards` hands it out by reference with the Registry's lifetime).
         let words = unsafe { map.hazards_unbounded(usize::from(index)) }.unwrap_or(&[]);
+        // SAFETY: it is a field declared before `map`, so it is dropped before the word is unmapped.
+        let interruptible = unsafe { map.enlist_doorbell(usize::from(index)) };
         let registry = Registry {
             hazards: HazardTable::new(words),
+            _interruptible: interruptible,
             map,
             dir: Arc::new(dir),
             lock,

@@ -46,5 +46,6 @@ pub use place::Place;
 pub use publisher::Publisher;
 pub use service::Service;
 pub use shoal_registry::{qos_compatible, Durability, History, Kind, Liveliness, PolicyKind, Qos, Reliability};
+pub use shoal_shm::wait::{ArmError, Interrupt, Outcome};
 pub use subscription::{Subscription, SubscriptionOptions};
-pub use wait::{wait, WaitOutcome, Waitable};
+pub use wait::{wait, wait_in, Manner, Waitable};

@@ -5,12 +5,14 @@
 //!
 //! So one of them sees the other. Nothing is consumed before the wait ends, and only what is reported is consumed.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use shoal_registry::Registry;
 use shoal_shm::doorbell::Parked;
 use shoal_shm::futex::{wait_any, Deadline};
+use shoal_shm::wait::{interruption, Outcome};
 
 use crate::client::Client;
 use crate::context::Context;
@@ -38,13 +40,34 @@ pub enum Waitable<'a> {
     Event(Event<'a>),
 }
 
-/// How a wait ended.
+/// How long an interruption of the process (`shoal_shm::wait::Interrupt`) ends waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitOutcome {
-    /// At least one item is ready.
-    Ready,
-    /// The time is over, or the context was shut down, and nothing is ready.
-    TimedOut,
+pub enum Manner {
+    /// One wait of each thread: for callers that know nothing of interruptions and wait again.
+    Once,
+    /// Every wait, until it is resumed.
+    UntilResumed,
+}
+
+thread_local! {
+    /// Number of the interruption that last ended a wait of this thread in the manner [`Manner::Once`].
+    static TOLD: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Manner {
+    /// Whether the wait of this thread is to end; says so once where once is enough.
+    fn is_interrupted(self) -> bool {
+        let pending = self.would_interrupt();
+        if pending && self == Manner::Once {
+            TOLD.set(interruption().count);
+        }
+        pending
+    }
+
+    fn would_interrupt(self) -> bool {
+        let now = interruption();
+        now.raised && (self == Manner::UntilResumed || TOLD.get() != now.count)
+    }
 }
 
 impl Waitable<'_> {
@@ -98,7 +121,9 @@ impl Waitable<'_> {
 
 /// Waits until an item is ready or the time is over. `ready[i]` says whether `items[i]` is.
 ///
-/// `timeout`: `None` waits for ever, zero only looks.
+/// `timeout`: `None` waits for ever, zero only looks. [`Outcome::TimedOut`] is also the answer when the context was shut
+/// down. An interruption of the process ends one wait of each thread ([`Manner::Once`]). A signal that interrupts nothing
+/// neither ends nor stretches the wait.
 ///
 /// # Errors
 /// The context belongs to the parent of this forked process, or `ready` is shorter than `items`.
@@ -107,7 +132,22 @@ pub fn wait(
     items: &[Waitable<'_>],
     ready: &mut [bool],
     timeout: Option<Duration>,
-) -> Result<WaitOutcome> {
+) -> Result<Outcome> {
+    wait_in(Manner::Once, context, items, ready, timeout)
+}
+
+/// As [`wait`], with the choice of what an interruption means. [`Outcome::Interrupted`] comes before what is ready:
+/// nothing is consumed then.
+///
+/// # Errors
+/// As [`wait`].
+pub fn wait_in(
+    manner: Manner,
+    context: &Arc<Context>,
+    items: &[Waitable<'_>],
+    ready: &mut [bool],
+    timeout: Option<Duration>,
+) -> Result<Outcome> {
     if context.registry().is_forked() {
         return Err(Error::Forked);
     }
@@ -123,16 +163,20 @@ pub fn wait(
     }
     let look_for_the_dead = items.iter().any(Waitable::needs_the_living);
     let guarded = items.iter().any(|item| matches!(item, Waitable::Guard(_)));
-    let ends = Ends { at: end, context, goes_on: guarded && context.is_shut_down() };
+    let ends = Ends { at: end, context, goes_on: guarded && context.is_shut_down(), manner };
     loop {
+        if manner.is_interrupted() {
+            ready.fill(false);
+            return Ok(Outcome::Interrupted);
+        }
         if look_for_the_dead {
             watched.iter().for_each(|registry| registry.sweep());
         }
         if look(items, ready) {
-            return Ok(WaitOutcome::Ready);
+            return Ok(Outcome::Ready);
         }
         if ends.have_come() {
-            return Ok(WaitOutcome::TimedOut);
+            return Ok(Outcome::TimedOut);
         }
         sleep(&watched, items, &ends, look_for_the_dead);
     }
@@ -144,6 +188,7 @@ struct Ends<'a> {
     context: &'a Context,
     /// The wait began after the shutdown, and guard conditions may still end it.
     goes_on: bool,
+    manner: Manner,
 }
 
 impl Ends<'_> {
@@ -191,8 +236,8 @@ fn nearest(end: Option<Instant>, look_for_the_dead: bool, items: &[Waitable<'_>]
 fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], ends: &Ends<'_>, look_for_the_dead: bool) {
     let parked: Vec<Parked<'_>> = watched.iter().map(|registry| registry.park()).collect();
     // ORDERING(park.ring): `park` has fenced, so the parked bit is out before this last look; meets the fence of whoever
-    // rings (Readers::announce, Responses::send, GuardCondition::trigger).
-    if !ends.was_cut_short() && !items.iter().any(Waitable::is_ready) {
+    // rings (Readers::announce, Responses::send, GuardCondition::trigger, Bells::interrupt).
+    if !ends.was_cut_short() && !ends.manner.would_interrupt() && !items.iter().any(Waitable::is_ready) {
         let words: Vec<_> = parked.iter().map(Parked::word).collect();
         // After the look, which brings up to date what the items expect. However it ends, the caller looks again.
         let _ = wait_any(&words, nearest(ends.at, look_for_the_dead, items));

@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use common::*;
 use shoal_rmw::{
-    wait, Context, Event, EventKind, History, Liveliness, LivelinessStatus, MatchedStatus, PolicyKind, Publisher, Qos,
-    Reliability, Status, Subscription, SubscriptionOptions, Totals, TypeInfo, WaitOutcome, Waitable,
+    wait, Context, Event, EventKind, History, Liveliness, LivelinessStatus, MatchedStatus, Outcome, PolicyKind,
+    Publisher, Qos, Reliability, Status, Subscription, SubscriptionOptions, Totals, TypeInfo, Waitable,
 };
 
 /// How long a waiter may sleep before the test calls the wake-up lost.
 const LOST: Duration = Duration::from_secs(20);
 const MS: i64 = 1_000_000;
 
-fn wait_for(context: &Arc<Context>, event: Event<'_>, timeout: Duration) -> WaitOutcome {
+fn wait_for(context: &Arc<Context>, event: Event<'_>, timeout: Duration) -> Outcome {
     wait(context, &[Waitable::Event(event)], &mut [false], Some(timeout)).expect("waiting works")
 }
 
 fn is_ready(context: &Arc<Context>, event: Event<'_>) -> bool {
-    wait_for(context, event, Duration::ZERO) == WaitOutcome::Ready
+    wait_for(context, event, Duration::ZERO) == Outcome::Ready
 }
 
 /// Runs `cause` in another thread while this one sleeps until the event is ready.
@@ -32,7 +32,7 @@ fn woken_by<R: Send>(context: &Arc<Context>, event: Event<'_>, cause: impl FnOnc
             cause()
         });
         let start = Instant::now();
-        assert_eq!(wait_for(context, event, LOST), WaitOutcome::Ready);
+        assert_eq!(wait_for(context, event, LOST), Outcome::Ready);
         assert!(start.elapsed() < LOST / 2, "woken by the event, not by the clock");
         caused.join().expect("the cause ran")
     })
@@ -158,14 +158,14 @@ fn requested_deadlines_are_missed_only_after_a_sample() {
     let deadline = Qos { deadline: 40 * MS, ..Qos::default() };
     let reader = subscription(&near, "/t", deadline);
     let event = reader.event(EventKind::DeadlineMissed);
-    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), WaitOutcome::TimedOut, "no publisher");
+    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), Outcome::TimedOut, "no publisher");
     let writer = publisher(&far, "/t", deadline);
-    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), WaitOutcome::TimedOut, "no sample");
+    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), Outcome::TimedOut, "no sample");
     send(&writer, *b"x");
     let start = Instant::now();
     let mut seen = 0;
     while seen < 5 {
-        assert_eq!(wait_for(&a, event, LOST), WaitOutcome::Ready);
+        assert_eq!(wait_for(&a, event, LOST), Outcome::Ready);
         let Status::Counted(now) = event.take().unwrap() else { panic!("a count") };
         assert!(now.change >= 1 && now.total == seen + now.change, "{now:?} after {seen}");
         seen = now.total;
@@ -175,7 +175,7 @@ fn requested_deadlines_are_missed_only_after_a_sample() {
     assert_eq!(take_all(&reader), [b"x"], "the event took no sample");
     drop(writer);
     event.take().unwrap();
-    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), WaitOutcome::TimedOut, "nobody is left to miss it");
+    assert_eq!(wait_for(&a, event, Duration::from_millis(150)), Outcome::TimedOut, "nobody is left to miss it");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn offered_deadlines_count_from_the_first_sample_and_wake_a_sleeper() {
     let node = node(&context, "n");
     let writer = publisher(&node, "/t", Qos { deadline: 40 * MS, ..Qos::default() });
     let event = writer.event(EventKind::DeadlineMissed);
-    assert_eq!(wait_for(&context, event, Duration::from_millis(150)), WaitOutcome::TimedOut, "no sample");
+    assert_eq!(wait_for(&context, event, Duration::from_millis(150)), Outcome::TimedOut, "no sample");
     woken_by(&context, event, || send(&writer, *b"x"));
     let Status::Counted(first) = event.take().unwrap() else { panic!("a count") };
     assert!(first.total >= 1 && first.change == first.total);
@@ -254,19 +254,19 @@ fn manual_publishers_are_alive_for_a_lease_after_each_assertion() {
     let reader = subscription(&near, "/t", manual);
     let writer = publisher(&far, "/t", manual);
     let (changed, lost) = (reader.event(EventKind::Liveliness), writer.event(EventKind::Liveliness));
-    assert_eq!(wait_for(&a, changed, Duration::from_millis(150)), WaitOutcome::TimedOut, "it has not said anything");
+    assert_eq!(wait_for(&a, changed, Duration::from_millis(150)), Outcome::TimedOut, "it has not said anything");
     woken_by(&a, changed, || writer.assert_liveliness().unwrap());
-    assert_eq!(wait_for(&b, lost, LOST), WaitOutcome::Ready, "the end of the lease wakes the publisher");
+    assert_eq!(wait_for(&b, lost, LOST), Outcome::Ready, "the end of the lease wakes the publisher");
     assert_eq!(lost.take().unwrap(), Status::Counted(totals(1, 1)));
     assert_eq!(changed.take().unwrap(), liveliness((0, 0), (1, 1)), "alive and not any more since the last take");
     // A sample is an assertion, too.
     woken_by(&a, changed, || send(&writer, *b"x"));
     assert_eq!(changed.take().unwrap(), liveliness((1, 1), (0, -1)));
-    assert_eq!(wait_for(&a, changed, LOST), WaitOutcome::Ready, "the end of the lease wakes the subscription");
+    assert_eq!(wait_for(&a, changed, LOST), Outcome::Ready, "the end of the lease wakes the subscription");
     assert_eq!(changed.take().unwrap(), liveliness((0, -1), (1, 1)));
-    assert_eq!(wait_for(&b, lost, LOST), WaitOutcome::Ready);
+    assert_eq!(wait_for(&b, lost, LOST), Outcome::Ready);
     assert_eq!(lost.take().unwrap(), Status::Counted(totals(2, 1)));
-    assert_eq!(wait_for(&b, lost, Duration::from_millis(700)), WaitOutcome::TimedOut, "staying silent is no new loss");
+    assert_eq!(wait_for(&b, lost, Duration::from_millis(700)), Outcome::TimedOut, "staying silent is no new loss");
     woken_by(&a, changed, || drop(writer));
     assert_eq!(changed.take().unwrap(), liveliness((0, 0), (0, -1)), "deleted");
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use common::*;
 use shoal_rmw::filter::SampleFilter;
 use shoal_rmw::{
-    wait, Callback, Context, ErrorKind, History, Incoming, Node, Publisher, Qos, Reliability, Subscription,
-    SubscriptionOptions, WaitOutcome, Waitable,
+    wait, Callback, Context, ErrorKind, History, Incoming, Node, Outcome, Publisher, Qos, Reliability, Subscription,
+    SubscriptionOptions, Waitable,
 };
 
 /// Passes bodies whose first byte is a multiple of a number, and counts how often it was asked.
@@ -45,7 +45,7 @@ fn filtered(node: &Arc<Node>, qos: Qos, filter: &Arc<Multiples>) -> Arc<Subscrip
 fn is_ready(context: &Arc<Context>, subscription: &Subscription, timeout: Duration) -> bool {
     let mut ready = [false];
     let outcome = wait(context, &[Waitable::Subscription(subscription)], &mut ready, Some(timeout)).expect("waits");
-    assert_eq!(outcome == WaitOutcome::Ready, ready[0]);
+    assert_eq!(outcome == Outcome::Ready, ready[0]);
     ready[0]
 }
 

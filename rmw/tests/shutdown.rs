@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use common::*;
-use shoal_rmw::{wait, Encapsulation, Outgoing, Result, WaitOutcome, Waitable, CDR_LITTLE_ENDIAN};
+use shoal_rmw::{wait, Encapsulation, Outcome, Outgoing, Result, Waitable, CDR_LITTLE_ENDIAN};
 
 /// A message that is serialized when it is told to.
 struct Slow {
@@ -77,5 +77,5 @@ fn a_shutdown_ends_an_endless_wait() {
     // Most likely the wait has begun by then; one that begins later ends as well.
     std::thread::sleep(Duration::from_millis(50));
     context.shutdown().expect("a shutdown works");
-    assert_eq!(waiter.join().expect("the wait ends").expect("without an error"), WaitOutcome::TimedOut);
+    assert_eq!(waiter.join().expect("the wait ends").expect("without an error"), Outcome::TimedOut);
 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::*;
-use shoal_rmw::{wait, Context, GuardCondition, WaitOutcome, Waitable};
+use shoal_rmw::{wait, Context, GuardCondition, Outcome, Waitable};
 
 /// How long a waiter may sleep before the test calls the wake-up lost.
 const LOST: Duration = Duration::from_secs(20);
 
-fn wait_for(context: &Arc<Context>, item: Waitable<'_>, timeout: Option<Duration>) -> WaitOutcome {
+fn wait_for(context: &Arc<Context>, item: Waitable<'_>, timeout: Option<Duration>) -> Outcome {
     wait(context, &[item], &mut [false], timeout).expect("waiting works")
 }
 
@@ -22,7 +22,7 @@ fn time_out_is_not_early_and_zero_only_looks() {
     let guard = GuardCondition::new(&context);
     for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_millis(1), Duration::from_millis(300)] {
         let start = Instant::now();
-        assert_eq!(wait_for(&context, Waitable::Guard(&guard), Some(timeout)), WaitOutcome::TimedOut);
+        assert_eq!(wait_for(&context, Waitable::Guard(&guard), Some(timeout)), Outcome::TimedOut);
         assert!(start.elapsed() >= timeout);
     }
 }
@@ -37,7 +37,7 @@ fn endless_waits_end_by_a_trigger_only() {
             std::thread::sleep(Duration::from_millis(50));
             trigger.trigger();
         });
-        assert_eq!(wait_for(&context, Waitable::Guard(&guard), timeout), WaitOutcome::Ready);
+        assert_eq!(wait_for(&context, Waitable::Guard(&guard), timeout), Outcome::Ready);
         late.join().expect("the trigger ran");
     }
 }
@@ -50,9 +50,9 @@ fn guard_condition_is_reported_once() {
     two.trigger();
     let mut ready = [true, false];
     let items = [Waitable::Guard(&one), Waitable::Guard(&two)];
-    assert_eq!(wait(&context, &items, &mut ready, None).expect("waiting works"), WaitOutcome::Ready);
+    assert_eq!(wait(&context, &items, &mut ready, None).expect("waiting works"), Outcome::Ready);
     assert_eq!(ready, [false, true]);
-    assert_eq!(wait_for(&context, Waitable::Guard(&two), Some(Duration::ZERO)), WaitOutcome::TimedOut);
+    assert_eq!(wait_for(&context, Waitable::Guard(&two), Some(Duration::ZERO)), Outcome::TimedOut);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn items_of_another_context_end_the_wait_as_well() {
     });
     let mut ready = [false, false];
     let items = [Waitable::Guard(&own), Waitable::Guard(&foreign)];
-    assert_eq!(wait(&a, &items, &mut ready, Some(LOST)).expect("waiting works"), WaitOutcome::Ready);
+    assert_eq!(wait(&a, &items, &mut ready, Some(LOST)).expect("waiting works"), Outcome::Ready);
     assert_eq!(ready, [false, true]);
     late.join().expect("the trigger ran");
 }
@@ -102,8 +102,8 @@ fn graph_changes_end_a_wait_on_the_graph() {
         let _ = wait_for(&a, graph, Some(LOST));
         for step in 1..=10 {
             stage.store(step, Ordering::Release);
-            assert_eq!(wait_for(&a, graph, Some(LOST)), WaitOutcome::Ready, "step {step}");
-            while wait_for(&a, graph, Some(Duration::from_millis(20))) == WaitOutcome::Ready {}
+            assert_eq!(wait_for(&a, graph, Some(LOST)), Outcome::Ready, "step {step}");
+            while wait_for(&a, graph, Some(Duration::from_millis(20))) == Outcome::Ready {}
         }
     });
 }
@@ -142,7 +142,7 @@ fn no_trigger_is_lost_in_100_000_races_against_parking() {
         100_000,
         || guard.trigger(),
         || {
-            assert_eq!(wait_for(&context, Waitable::Guard(&guard), Some(LOST)), WaitOutcome::Ready);
+            assert_eq!(wait_for(&context, Waitable::Guard(&guard), Some(LOST)), Outcome::Ready);
         },
     );
 }
@@ -162,7 +162,7 @@ fn no_sample_is_lost_in_100_000_races_against_parking() {
             send(&publisher, [1]);
         },
         || {
-            assert_eq!(wait(&b, &items, &mut ready, Some(LOST)).expect("waiting works"), WaitOutcome::Ready);
+            assert_eq!(wait(&b, &items, &mut ready, Some(LOST)).expect("waiting works"), Outcome::Ready);
             assert_eq!(ready.iter().filter(|ready| **ready).count(), 1);
             assert!(take(&reader).is_some());
         },
@@ -177,7 +177,7 @@ fn no_graph_change_is_lost_in_100_000_races_against_parking() {
     let graph = Waitable::Guard(watcher.graph_guard());
     let _ = wait_for(&a, graph, Some(Duration::ZERO));
     let maker = node(&b, "maker");
-    while wait_for(&a, graph, Some(Duration::from_millis(20))) == WaitOutcome::Ready {}
+    while wait_for(&a, graph, Some(Duration::from_millis(20))) == Outcome::Ready {}
     // A publisher comes and goes by turns. It comes in two steps, so a round may end by the second step of the last one;
     // each round makes a change all the same, and a wait that sleeps through it fails.
     let made = std::sync::Mutex::new(None);
@@ -190,7 +190,7 @@ fn no_graph_change_is_lost_in_100_000_races_against_parking() {
                 Some(_) => None,
             };
         },
-        || assert_eq!(wait_for(&a, graph, Some(LOST)), WaitOutcome::Ready),
+        || assert_eq!(wait_for(&a, graph, Some(LOST)), Outcome::Ready),
     );
 }
 
@@ -216,7 +216,7 @@ fn no_request_or_response_is_lost_in_races_against_parking() {
         });
         for round in 0..100_000u32 {
             client.send(&Bytes(round.to_le_bytes().to_vec())).expect("sending works");
-            assert_eq!(wait_for(&b, Waitable::Client(&client), Some(LOST)), WaitOutcome::Ready, "round {round}");
+            assert_eq!(wait_for(&b, Waitable::Client(&client), Some(LOST)), Outcome::Ready, "round {round}");
             let mut answer = Vec::new();
             let taken = client.take(&mut |incoming| {
                 answer = bytes(incoming);

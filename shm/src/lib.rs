@@ -2,7 +2,7 @@
 //!
 //! Layers, lowest first: [`sync`] (std or loom atomics), [`segment`] (files and mappings), [`lock`] (who is alive),
 //! [`futex`] and [`doorbell`] (sleeping and waking), [`arena`] (the owner's allocator), and on top of them the
-//! protocols: [`ring`], [`hazard`], [`drain`].
+//! protocols: [`ring`], [`hazard`], [`drain`], [`wait`] (why a wait ended, and how to end it).
 //!
 //! Nothing read from shared memory is trusted here: every offset, length and index is checked where it is used.
 
@@ -17,6 +17,7 @@ pub mod lock;
 pub mod ring;
 pub mod segment;
 pub mod sync;
+pub mod wait;
 
 #[cfg(test)]
 mod testing;

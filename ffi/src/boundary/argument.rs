@@ -80,6 +80,16 @@ impl<'call, T> In<'call, T> {
         self.pointer
     }
 
+    /// The `count` values that it points to; NULL is as good as none.
+    pub fn array(&self, count: usize) -> Result<&'call [T], Failure> {
+        if count == 0 {
+            return Ok(&[]);
+        }
+        let start = self.pointer()?;
+        // SAFETY: `receive` was promised live objects for 'call; by the function's header there are `count` of them.
+        Ok(unsafe { std::slice::from_raw_parts(start, count) })
+    }
+
     /// What it points to; `RMW_RET_INVALID_ARGUMENT` for NULL.
     pub fn get(&self) -> Result<&'call T, Failure> {
         // SAFETY: `receive` was promised a live object or NULL, for 'call.

@@ -17,6 +17,7 @@ mod publish;
 mod publisher;
 mod serialization;
 mod service;
+mod shoal;
 mod subscription;
 mod take;
 mod unsupported;
@@ -93,6 +94,8 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         publisher::EXPORTS,
         serialization::EXPORTS,
         service::EXPORTS,
+        shoal::interrupt::EXPORTS,
+        shoal::wait::EXPORTS,
         subscription::EXPORTS,
         take::EXPORTS,
         unsupported::allocations::EXPORTS,

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
-use shoal_rmw::{WaitOutcome, Waitable};
+use shoal_rmw::{Manner, Outcome, Waitable};
 
 use crate::boundary::{exports, Failure, In, InOut};
 use crate::entry::event::event_of;
@@ -94,31 +94,70 @@ fn wait(
     timeout: In<sys::rmw_time_t>,
 ) -> Result<(), Failure> {
     let set = wait_set.handle()?;
-    let mut arrays = [
-        Entries::new(subscriptions, |a| (a.subscriber_count, a.subscribers))?,
-        Entries::new(guards, |a| (a.guard_condition_count, a.guard_conditions))?,
-        Entries::new(services, |a| (a.service_count, a.services))?,
-        Entries::new(clients, |a| (a.client_count, a.clients))?,
-    ];
-    let mut events = Entries::new(events, |a| (a.event_count, a.events))?;
-    let mut items = waitables(&arrays);
-    for event in events.items::<sys::rmw_event_t>() {
-        items.push(Waitable::Event(event_of(event, events.what)?));
+    let arrays = Arrays::new(subscriptions, guards, services, clients, events)?;
+    match wait_in(Manner::Once, set, arrays, timeout)? {
+        Outcome::Ready => Ok(()),
+        // Nothing is ready. Who asks shoal_wait_outcome learns why.
+        Outcome::TimedOut | Outcome::Interrupted | Outcome::EndOfStream | Outcome::Broken => Err(Failure::timed_out()),
     }
+}
+
+/// What a wait waits for.
+pub(super) struct Arrays<'call> {
+    handles: [Entries<'call>; 4],
+    events: Entries<'call>,
+}
+
+impl<'call> Arrays<'call> {
+    pub(super) fn new(
+        subscriptions: InOut<'call, sys::rmw_subscriptions_t>,
+        guards: InOut<'call, sys::rmw_guard_conditions_t>,
+        services: InOut<'call, sys::rmw_services_t>,
+        clients: InOut<'call, sys::rmw_clients_t>,
+        events: InOut<'call, sys::rmw_events_t>,
+    ) -> Result<Self, Failure> {
+        let handles = [
+            Entries::new(subscriptions, |a| (a.subscriber_count, a.subscribers))?,
+            Entries::new(guards, |a| (a.guard_condition_count, a.guard_conditions))?,
+            Entries::new(services, |a| (a.service_count, a.services))?,
+            Entries::new(clients, |a| (a.client_count, a.clients))?,
+        ];
+        Ok(Arrays { handles, events: Entries::new(events, |a| (a.event_count, a.events))? })
+    }
+
+    fn items(&self) -> Result<Vec<Waitable<'call>>, Failure> {
+        let mut items = waitables(&self.handles);
+        for event in self.events.items::<sys::rmw_event_t>() {
+            items.push(Waitable::Event(event_of(event, self.events.what)?));
+        }
+        Ok(items)
+    }
+
+    /// Sets what is not ready to NULL; `ready` is for the items.
+    fn keep_ready(&mut self, ready: &[bool]) {
+        let mut rest = ready;
+        for array in self.handles.iter_mut().chain([&mut self.events]) {
+            let (own, others) = rest.split_at(array.slots.len());
+            array.keep_ready(own);
+            rest = others;
+        }
+    }
+}
+
+/// Waits, keeps the entries that are ready, and remembers in the wait set how it ended.
+pub(super) fn wait_in(
+    manner: Manner,
+    set: &WaitSetData,
+    mut arrays: Arrays<'_>,
+    timeout: In<sys::rmw_time_t>,
+) -> Result<Outcome, Failure> {
+    let items = arrays.items()?;
     let mut ready = vec![false; items.len()];
     let _in_use = set.begin()?;
-    let outcome = shoal_rmw::wait(&set.context, &items, &mut ready, duration(timeout))?;
-    let mut rest = ready.as_slice();
-    for array in &mut arrays {
-        let (own, others) = rest.split_at(array.slots.len());
-        array.keep_ready(own);
-        rest = others;
-    }
-    events.keep_ready(rest);
-    match outcome {
-        WaitOutcome::Ready => Ok(()),
-        WaitOutcome::TimedOut => Err(Failure::timed_out()),
-    }
+    let outcome = shoal_rmw::wait_in(manner, &set.context, &items, &mut ready, duration(timeout))?;
+    arrays.keep_ready(&ready);
+    set.ended(outcome);
+    Ok(outcome)
 }
 
 fn waitables<'a>(arrays: &[Entries<'a>; 4]) -> Vec<Waitable<'a>> {

@@ -6,6 +6,7 @@
 mod client;
 mod context;
 mod guard_condition;
+mod interrupt;
 mod node;
 mod publisher;
 mod service;
@@ -17,6 +18,7 @@ use std::ffi::{c_char, c_void, CStr};
 pub use client::ClientData;
 pub use context::ContextData;
 pub use guard_condition::GuardConditionData;
+pub use interrupt::InterruptData;
 pub use node::NodeData;
 pub use publisher::PublisherData;
 pub use service::ServiceData;

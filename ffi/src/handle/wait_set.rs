@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-use shoal_rmw::Context;
+use parking_lot::Mutex;
+use shoal_rmw::{Context, Outcome};
 
 use super::{expose, handle, IDENTIFIER};
 use crate::boundary::Failure;
@@ -14,6 +15,7 @@ pub struct WaitSetData {
     /// The context it waits in.
     pub context: Arc<Context>,
     in_use: AtomicBool,
+    last: Mutex<Option<Outcome>>,
 }
 
 handle!(sys::rmw_wait_set_t => WaitSetData, data, "wait set");
@@ -21,7 +23,7 @@ handle!(sys::rmw_wait_set_t => WaitSetData, data, "wait set");
 impl WaitSetData {
     /// Gives a wait set to C.
     pub fn expose(context: Arc<Context>) -> *mut sys::rmw_wait_set_t {
-        let data = WaitSetData { context, in_use: AtomicBool::new(false) };
+        let data = WaitSetData { context, in_use: AtomicBool::new(false), last: Mutex::new(None) };
         expose::<sys::rmw_wait_set_t>(data, |private, _| sys::rmw_wait_set_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
             guard_conditions: std::ptr::null_mut(),
@@ -36,6 +38,16 @@ impl WaitSetData {
             return Err(Failure::error("wait_set is being waited on by another thread; use one wait set per thread"));
         }
         Ok(InUse(&self.in_use))
+    }
+
+    /// Why the last wait on it ended; `None` before the first.
+    pub fn last(&self) -> Option<Outcome> {
+        *self.last.lock()
+    }
+
+    /// Remembers why a wait ended.
+    pub fn ended(&self, outcome: Outcome) {
+        *self.last.lock() = Some(outcome);
     }
 }
 

@@ -33,6 +33,19 @@ pub fn watchdog() {
     });
 }
 
+/// The functions that shoal.h declares: `type shoal_name(`, sorted.
+pub fn of_shoal_h() -> Vec<String> {
+    let code = include_str!("../../include/shoal.h").lines().filter(|line| !line.trim_start().starts_with("//"));
+    let called = |line: &str| -> Option<String> {
+        let before = line.split_once('(')?.0;
+        before.split_whitespace().last().filter(|name| name.starts_with("shoal_")).map(str::to_owned)
+    };
+    let mut names: Vec<_> = code.filter_map(called).collect();
+    names.sort();
+    assert!(!names.is_empty(), "shoal.h declares functions");
+    names
+}
+
 /// A context of its own domain in a directory of this test process, with a node.
 pub struct World {
     pub context: Box<sys::rmw_context_t>,

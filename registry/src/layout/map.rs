@@ -5,8 +5,10 @@ use crate::layout::{
     ContextEntry, Header, HotCell, BUCKETS, BUCKETS_AT, BUCKET_LEN, CONTEXTS_AT, CONTEXT_LEN, DETAILS_AT, DETAIL_LEN,
     DIRECTORY_AT, HOT_AT, HOT_LEN, MAX_CONTEXTS, MAX_SLOTS, REGISTRY_LEN, SLOT_BATCH,
 };
+use shoal_shm::doorbell::Doorbell;
 use shoal_shm::segment::{CreateError, Segment, View};
 use shoal_shm::sync::AtomicU64;
+use shoal_shm::wait::{enlist, Enlisted};
 
 /// The mapping. Its length is checked once, so only indices are checked later.
 pub(crate) struct Map {
@@ -142,5 +144,15 @@ impl Map {
         // SAFETY: same pointer and length; the words stay mapped until the Map goes, which is after the slice by the
         // caller's promise. Moving the Map does not move the mapping.
         Some(unsafe { std::slice::from_raw_parts(words.as_ptr(), words.len()) })
+    }
+
+    /// Has interruptions of the process ring the doorbell of one context.
+    ///
+    /// # Safety
+    /// The caller must drop the result before it drops this `Map`.
+    pub(crate) unsafe fn enlist_doorbell(&self, index: usize) -> Option<Enlisted> {
+        let bell = self.context(index)?.bell()?;
+        // SAFETY: the word stays mapped until the Map goes, which is after the result by the caller's promise.
+        Some(unsafe { enlist(Doorbell(bell)) })
     }
 }

@@ -1,0 +1,89 @@
+/// \file shoal.h
+/// What rmw_shoal offers beyond the RMW API: why a wait ended, and how to end one. C11 and C++17.
+///
+/// Link against librmw_shoal.so, or look the functions up in the process (`dlsym`): rcl has loaded it already. Handles
+/// are those of the RMW API (`rcl_publisher_get_rmw_handle`, `rcl_subscription_get_rmw_handle`). Unless said otherwise a
+/// function returns RMW_RET_OK, RMW_RET_INVALID_ARGUMENT for NULL, RMW_RET_INCORRECT_RMW_IMPLEMENTATION for a handle of
+/// another middleware, or RMW_RET_ERROR; on failure the rcutils error state says what was wrong and what to do.
+#ifndef SHOAL_H_
+#define SHOAL_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rmw/ret_types.h>
+#include <rmw/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Why a wait, or a stream, ended.
+typedef enum shoal_outcome_e
+{
+  /// At least one item is ready.
+  SHOAL_READY = 0,
+  /// The producer said that nothing follows, and everything before that has been taken.
+  SHOAL_END_OF_STREAM = 1,
+  /// The time is over, or the context was shut down, and nothing is ready.
+  SHOAL_TIMED_OUT = 2,
+  /// The process was interrupted, see shoal_interrupt_guard_create().
+  SHOAL_INTERRUPTED = 3,
+  /// The producer died without ending its stream; what it had published has been taken.
+  SHOAL_BROKEN = 4
+} shoal_outcome_t;
+
+// Interruption
+
+/// Interrupts the waits of this process.
+///
+/// The flag is the process's: all guards see the same one. While it is raised, every shoal_wait() ends with
+/// SHOAL_INTERRUPTED, and rmw_wait() returns RMW_RET_TIMEOUT with nothing ready once for each interruption and thread, so
+/// that a caller that knows nothing of interruptions goes on. Other signals neither end nor stretch a wait.
+typedef struct shoal_interrupt_guard_s
+{
+  /// Which middleware made it.
+  const char * implementation_identifier;
+  /// Private.
+  void * data;
+} shoal_interrupt_guard_t;
+
+/// Makes a guard; until it is destroyed, each of the `count` signals at `signals` interrupts. With none it is a plain
+/// handle. NULL where one of them cannot be caught; then none is armed.
+shoal_interrupt_guard_t * shoal_interrupt_guard_create(const int * signals, size_t count);
+
+/// Frees a guard. The last one that armed a signal restores the handler that the first displaced. The flag stays.
+rmw_ret_t shoal_interrupt_guard_destroy(shoal_interrupt_guard_t * guard);
+
+/// Raises the flag and wakes every waiting thread of this process. Async-signal-safe.
+rmw_ret_t shoal_interrupt_guard_interrupt(const shoal_interrupt_guard_t * guard);
+
+/// Whether the flag is raised; false, too, for what is no guard (then the error state is set).
+bool shoal_interrupt_guard_interrupted(const shoal_interrupt_guard_t * guard);
+
+/// Lowers the flag: waits wait again.
+rmw_ret_t shoal_interrupt_guard_resume(const shoal_interrupt_guard_t * guard);
+
+// Waiting
+
+/// As rmw_wait(), but says why it ended and returns RMW_RET_OK however it did. An interruption comes before what is
+/// ready: then every entry is NULL and nothing is consumed.
+rmw_ret_t shoal_wait(
+  rmw_subscriptions_t * subscriptions,
+  rmw_guard_conditions_t * guard_conditions,
+  rmw_services_t * services,
+  rmw_clients_t * clients,
+  rmw_events_t * events,
+  rmw_wait_set_t * wait_set,
+  const rmw_time_t * wait_timeout,
+  shoal_outcome_t * outcome);
+
+/// Why the last rmw_wait() or shoal_wait() on this wait set ended; SHOAL_READY before the first.
+rmw_ret_t shoal_wait_outcome(const rmw_wait_set_t * wait_set, shoal_outcome_t * outcome);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // SHOAL_H_

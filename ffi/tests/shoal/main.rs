@@ -1,0 +1,9 @@
+//! shoal.h as programs in C and C++ use it, each with a second process.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod headers;
+mod interruption;
+#[path = "../common/native.rs"]
+mod native;
+mod programs;

@@ -1,0 +1,56 @@
+import contextlib
+import ctypes
+
+from ._library import call, make, rcl_handle
+from ._outcome import Outcome
+
+
+class _Time(ctypes.Structure):
+    _fields_ = [("sec", ctypes.c_uint64), ("nsec", ctypes.c_uint64)]
+
+
+class _Handle(ctypes.Structure):
+    """How every rmw handle begins."""
+
+    _fields_ = [("implementation_identifier", ctypes.c_char_p), ("data", ctypes.c_void_p)]
+
+
+class _Array(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_size_t), ("entries", ctypes.POINTER(ctypes.c_void_p))]
+
+
+def subscription_handle(subscription):
+    return rcl_handle("rcl_subscription_get_rmw_handle", subscription)
+
+
+@contextlib.contextmanager
+def _wait_set(node):
+    context = rcl_handle("rcl_context_get_rmw_context", node.context)
+    wait_set = make("rmw_create_wait_set", context, ctypes.c_size_t(0))
+    try:
+        yield wait_set
+    finally:
+        call("rmw_destroy_wait_set", wait_set)
+
+
+def _entries(handles):
+    data = [ctypes.cast(handle, ctypes.POINTER(_Handle)).contents.data for handle in handles]
+    return (ctypes.c_void_p * len(data))(*data)
+
+
+def wait(node, subscriptions, timeout=None):
+    """Waits until one of the subscriptions of rclpy has something, for at most `timeout` seconds (None: for ever).
+
+    Answers (Outcome, list of the subscriptions that are ready). An interruption comes before what is ready. The
+    interpreter runs other threads meanwhile; a Python signal handler runs after the wait, so arm an Interrupt."""
+    entries = _entries([subscription_handle(subscription) for subscription in subscriptions])
+    array = _Array(len(entries), entries)
+    time = None
+    if timeout is not None:
+        nanoseconds = max(0, round(timeout * 1e9))
+        time = ctypes.byref(_Time(nanoseconds // 10**9, nanoseconds % 10**9))
+    outcome = ctypes.c_uint()
+    with _wait_set(node) as wait_set:
+        call("shoal_wait", ctypes.byref(array), None, None, None, None, wait_set, time, ctypes.byref(outcome))
+    ready = [subscription for subscription, entry in zip(subscriptions, entries) if entry]
+    return Outcome(outcome.value), ready

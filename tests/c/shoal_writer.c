@@ -1,0 +1,32 @@
+// Publishes the numbers from 1, then does what it is told.
+//
+// usage: shoal_writer TOPIC COUNT THEN
+//   COUNT: how many; 0 for without end
+//   THEN: `silent` says "sent" and sleeps until it is killed
+#include <unistd.h>
+
+#include "shoal_test.h"
+
+int main(int argc, char ** argv)
+{
+  CHECK(argc == 4);
+  long count = strtol(argv[2], NULL, 10);
+  world_t world;
+  world_open(&world, "writer");
+  rmw_publisher_t * publisher = publisher_on(&world, argv[1]);
+  size_t readers = 0;
+  while (readers == 0) {
+    CHECK(rmw_publisher_count_matched_subscriptions(publisher, &readers) == RMW_RET_OK);
+    usleep(1000);
+  }
+  for (long number = 1; count == 0 || number <= count; ++number) {
+    publish_number(publisher, number);
+  }
+  SAY("sent");
+  if (strcmp(argv[3], "silent") == 0) {
+    pause();
+  }
+  CHECK(rmw_destroy_publisher(world.node, publisher) == RMW_RET_OK);
+  world_close(&world);
+  return 0;
+}
