@@ -6,8 +6,12 @@
 
 use shoal_shm::sync::{fence, AtomicU64, Ordering};
 
-/// The two fences, so that the model can weaken them.
+/// What the models weaken.
 pub(crate) trait Strength {
+    // ORDERING(registry.generation): Release; meets the Acquire loads of whoever compares a generation: it finds the
+    // directory as it was changed before.
+    const GENERATION: Ordering = Ordering::AcqRel;
+
     /// Between the bit and the look at the generation.
     #[inline(always)]
     fn asked() {
@@ -47,9 +51,7 @@ pub(crate) fn tell<'a>(generations: impl IntoIterator<Item = &'a AtomicU64>) {
 
 fn tell_with<'a, S: Strength>(generations: impl IntoIterator<Item = &'a AtomicU64>) {
     for generation in generations {
-        // ORDERING(registry.generation): Release; meets the Acquire loads of whoever compares a generation: it finds
-        // the directory as it was changed before.
-        generation.fetch_add(1, Ordering::AcqRel);
+        generation.fetch_add(1, S::GENERATION);
     }
     S::moved();
 }
@@ -57,7 +59,11 @@ fn tell_with<'a, S: Strength>(generations: impl IntoIterator<Item = &'a AtomicU6
 #[cfg(test)]
 mod models {
     use super::*;
-    use shoal_shm::sync::{model, model_must_fail, thread, Arc};
+    use shoal_shm::model;
+    use shoal_shm::sync::{thread, Arc};
+
+    const UNCHANGED: &str = "a generation without its change";
+    const MISSED: &str = "the change is neither seen nor told";
 
     #[derive(Default)]
     struct Scene {
@@ -78,10 +84,10 @@ mod models {
         ask_with::<S>(&scene.wishes, 4);
         let seen = scene.generation.load(Ordering::Acquire) != 0;
         if seen {
-            assert_eq!(scene.change.load(Ordering::Relaxed), 1, "a generation without its change");
+            assert_eq!(scene.change.load(Ordering::Relaxed), 1, "{UNCHANGED}");
         }
         let rung = changer.join().expect("the changer");
-        assert!(seen || rung, "the change is neither seen nor told");
+        assert!(seen || rung, "{MISSED}");
     }
 
     struct NoFenceAfterAsking;
@@ -94,18 +100,29 @@ mod models {
         fn moved() {}
     }
 
-    #[test]
-    fn who_asks_sees_the_change_or_is_told() {
-        model(one_asks_while_one_changes::<Full>);
+    struct WeakGeneration;
+    impl Strength for WeakGeneration {
+        const GENERATION: Ordering = Ordering::Relaxed;
     }
 
-    #[test]
-    fn without_the_fence_after_asking_a_change_is_missed() {
-        model_must_fail(one_asks_while_one_changes::<NoFenceAfterAsking>);
+    model! {
+        who_asks_sees_the_change_or_is_told {
+            edges: ["registry.watch", "registry.interest"],
+            claim: "who asks to be told of changes sees a change in its look, or is rung for it",
+            scenes: [one_asks_while_one_changes::<Full>],
+            twins: [
+                "the fence after asking": one_asks_while_one_changes::<NoFenceAfterAsking> => MISSED,
+                "the fence after moving": one_asks_while_one_changes::<NoFenceAfterMoving> => MISSED,
+            ],
+        }
     }
 
-    #[test]
-    fn without_the_fence_after_moving_a_change_is_missed() {
-        model_must_fail(one_asks_while_one_changes::<NoFenceAfterMoving>);
+    model! {
+        a_generation_comes_with_its_change {
+            edges: ["registry.generation"],
+            claim: "who sees a generation moved finds the directory as it was changed",
+            scenes: [one_asks_while_one_changes::<Full>],
+            twins: ["the Release of the generation": one_asks_while_one_changes::<WeakGeneration> => UNCHANGED],
+        }
     }
 }

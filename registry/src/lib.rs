@@ -6,10 +6,11 @@
 //! whether it lives, and whoever notices that one does not takes that lock and cleans up.
 //!
 //! Modules: `presence` (into and out of the directory), `context` (a context's life), `slots` (claim to withdraw),
-//! `watch` (generations and doorbells), `interest` (doorbells of peers), `find` (queries), `linger` (which closed outlets are still wanted), `reap`,
+//! `bitmap` (a bit for each context), `watch` (generations and doorbells), `interest` (doorbells of peers), `find` (queries), `linger` (which closed outlets are still wanted), `reap`,
 //! `observe` (looking at a domain without joining it), `deserted` (domains in which nobody lives any more).
 
 mod ask;
+mod bitmap;
 mod context;
 mod deserted;
 mod error;

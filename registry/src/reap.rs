@@ -119,7 +119,7 @@ impl Registry {
             match word.state() {
                 None | Some(SlotState::Free) => {}
                 Some(SlotState::Claimed) if word.claimer() == ctx as u64 => {
-                    self.set_word(index, Word::free(word.incarnation().wrapping_add(1)));
+                    self.free_slot(index, word);
                 }
                 Some(SlotState::Claimed) => {}
                 Some(state) if self.belongs_to(index, ctx as u16, id) => {

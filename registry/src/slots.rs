@@ -12,9 +12,6 @@ use crate::qos::{HotQos, Qos};
 use shoal_shm::crash_point;
 use shoal_shm::sync::{AtomicU64, Ordering};
 
-/// How often a state change is retried when another thread of this process changes the same slot.
-const TRIES: usize = 64;
-
 /// What a node or endpoint says about itself.
 #[derive(Copy, Clone, Debug)]
 pub struct Registration<'a> {
@@ -123,8 +120,15 @@ impl Registry {
         crash_point!("registry.withdraw.dying");
         self.announce_slot(index, word);
         crash_point!("registry.withdraw.announced");
-        self.set_word(index, Word::free(word.incarnation().wrapping_add(1)));
+        self.free_slot(index, word);
         self.hint.store(index as usize, Ordering::Relaxed);
+    }
+
+    /// FREE, for the next tenant. `last` is what the slot's owner, or its reaper, found there.
+    pub(crate) fn free_slot(&self, index: u32, last: Word) {
+        if let Some(cell) = self.map.directory().get(index as usize) {
+            seqlock::release(cell, last);
+        }
     }
 
     /// When an outlet closed, as a graph generation; 0 before.
@@ -137,19 +141,7 @@ impl Registry {
         if self.is_forked() || !self.owns(s.index) {
             return None;
         }
-        let cell = self.map.directory().get(s.index as usize)?;
-        for _ in 0..TRIES {
-            let seen = seqlock::load(cell);
-            if seen.incarnation() != s.incarnation || !from.contains(&seen.state()?) {
-                return None;
-            }
-            let next = seen.with_state(to);
-            // Of two threads that step the same slot one wins.
-            if seqlock::step(cell, seen, next) {
-                return Some(next);
-            }
-        }
-        None
+        seqlock::advance(self.map.directory().get(s.index as usize)?, s.incarnation, from, to)
     }
 
     /// FREE → CLAIMED; reserves more slots when all are taken.

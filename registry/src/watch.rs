@@ -1,6 +1,7 @@
 //! Telling peers that the graph changed: generations for those who look anyway, doorbells for those who asked.
 
 use crate::ask::{ask, tell};
+use crate::bitmap;
 use crate::context::Registry;
 use crate::hash::TopicHash;
 use crate::ident::{Kind, Side, SlotId};
@@ -36,7 +37,7 @@ impl Registry {
         if *left {
             return;
         }
-        if let Some((word, bit)) = self.watch_bit(usize::from(self.index)) {
+        if let Some((word, bit)) = bitmap::bit_of(self.map.header().watch(), usize::from(self.index)) {
             // ORDERING(registry.watch): meets `announce`: either the change sees the bit, or we see the generation moved.
             ask(word, bit);
         }
@@ -56,33 +57,21 @@ impl Registry {
     }
 
     pub(crate) fn unwatch(&self, ctx: usize) {
-        if let Some((word, bit)) = self.watch_bit(ctx) {
-            word.fetch_and(!bit, Ordering::Relaxed);
-        }
+        bitmap::clear(self.map.header().watch(), ctx);
     }
 
     /// From now on writers look at the hazards of this context although it has no endpoints. To be set before those go.
     pub(crate) fn set_leaver(&self, ctx: usize) {
-        if let Some(word) = self.map.header().leavers().get(ctx / 64) {
-            // ORDERING(registry.generation): before the withdrawal of each reader, which moves a generation: a writer
-            // that no longer finds the reader finds the bit.
-            word.fetch_or(1 << (ctx % 64), Ordering::Relaxed);
-        }
+        bitmap::set(self.map.header().leavers(), ctx);
     }
 
     pub(crate) fn clear_leaver(&self, ctx: usize) {
-        if let Some(word) = self.map.header().leavers().get(ctx / 64) {
-            word.fetch_and(!(1 << (ctx % 64)), Ordering::Relaxed);
-        }
+        bitmap::clear(self.map.header().leavers(), ctx);
     }
 
-    /// The contexts whose bit is set. The readers must have been looked up before (`inlets_generation`).
+    /// The contexts whose bit is set. The readers must have been looked up before.
     pub(crate) fn leavers(&self) -> impl Iterator<Item = u16> + '_ {
-        self.map.header().leavers().iter().enumerate().flat_map(|(i, word)| bits(word.load(Ordering::Relaxed), i))
-    }
-
-    fn watch_bit(&self, ctx: usize) -> Option<(&AtomicU64, u64)> {
-        self.map.header().watch().get(ctx / 64).map(|word| (word, 1 << (ctx % 64)))
+        bitmap::marked(self.map.header().leavers())
     }
 
     /// Says that a slot of this kind and topic changed.
@@ -108,19 +97,8 @@ impl Registry {
     }
 
     fn ring_watchers(&self) {
-        for (i, word) in self.map.header().watch().iter().enumerate() {
-            for bell in bits(word.load(Ordering::Relaxed), i).filter_map(|ctx| self.doorbell_of(ctx)) {
-                bell.ring_after_fence();
-            }
+        for bell in bitmap::members(self.map.header().watch()).filter_map(|ctx| self.doorbell_of(ctx)) {
+            bell.ring_after_fence();
         }
     }
-}
-
-/// Context numbers of the bits of word `i` of a bitmap.
-fn bits(mut word: u64, i: usize) -> impl Iterator<Item = u16> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros())?;
-        word &= word - 1;
-        Some((i * 64 + bit as usize) as u16)
-    })
 }

@@ -245,7 +245,7 @@ impl Inlet {
 
 impl Drop for Inlet {
     fn drop(&mut self) {
-        if !*self.retired.get_mut() && self.context.is_usable() {
+        if !self.retired.load(Ordering::Relaxed) && self.context.is_usable() {
             self.context.registry().withdraw(self.slot);
             if let Some(acks) = &mut self.state.get_mut().acks {
                 acks.free(&mut self.context.arena().lock());

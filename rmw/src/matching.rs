@@ -66,7 +66,7 @@ pub(crate) struct Readers {
 impl Readers {
     /// Looks again where the topic's inlets have changed since the last look.
     pub(crate) fn refresh_if_moved(&mut self, registry: &Registry, offer: &Offer<'_>) {
-        // Read before the scan: a change during it is seen by the next call.
+        // ORDERING(registry.generation): read before the scan: a change during it is seen by the next call.
         let now = registry.inlets_generation(offer.channel.topic).load(Ordering::Acquire);
         self.refresh(registry, offer, now);
     }

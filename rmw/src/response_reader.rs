@@ -112,7 +112,7 @@ impl ResponseReader {
             return;
         }
         self.active |= drain::take_pending(hot.pending(), hot.draining());
-        // Read before the scan: a change during it is looked at again.
+        // ORDERING(registry.generation): read before the scan: a change during it is looked at again.
         let generation = registry.inlets_generation(self.channel.topic).load(Ordering::Acquire);
         if self.generation != Some(generation) {
             self.scan(registry);

@@ -11,13 +11,14 @@
 //! changes the entry.
 
 use crate::layout::{read_text, write_text, CONTEXT_LEN, HAZARDS};
-use shoal_shm::sync::{fence, low_half, AtomicU32, AtomicU64, Ordering};
+use shoal_shm::sync::{fence, low_half, AtomicU32, AtomicU64, Ordering, EXHAUSTIVE};
 
 const WORDS: usize = CONTEXT_LEN / 8;
 const BELL: usize = 8;
 const HAZARD: usize = 16;
 const ENCLAVE: usize = HAZARD + HAZARDS;
-const ENCLAVE_WORDS: usize = 32;
+/// Models keep it short.
+const ENCLAVE_WORDS: usize = if EXHAUSTIVE { 3 } else { 32 };
 
 /// Where a context is in its life.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -50,6 +51,22 @@ impl CtxWord {
     }
 }
 
+/// What the models weaken.
+trait Strength {
+    // ORDERING(registry.context): Release; meets `word`.
+    const STATE: Ordering = Ordering::Release;
+
+    /// Between CLAIMED and what the newcomer writes.
+    // ORDERING(registry.context): meets the fence in `enclave`: who sees a word written after it sees CLAIMED.
+    #[inline(always)]
+    fn claimed() {
+        fence(Ordering::Release);
+    }
+}
+
+struct Full;
+impl Strength for Full {}
+
 /// One entry of the context table.
 #[derive(Copy, Clone)]
 pub(crate) struct ContextEntry<'a>(&'a [AtomicU64; WORDS]);
@@ -65,8 +82,11 @@ impl<'a> ContextEntry<'a> {
     }
 
     pub(crate) fn set(&self, state: ContextState, incarnation: u16) {
-        // ORDERING(registry.context): Release; meets `word`.
-        self.0[0].store(CtxWord::new(state, incarnation).0, Ordering::Release);
+        self.set_with::<Full>(state, incarnation);
+    }
+
+    fn set_with<S: Strength>(&self, state: ContextState, incarnation: u16) {
+        self.0[0].store(CtxWord::new(state, incarnation).0, S::STATE);
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -81,12 +101,15 @@ impl<'a> ContextEntry<'a> {
 
     /// Fills everything but the state. The caller has set CLAIMED.
     pub(crate) fn fill(&self, id: u64, pid: u32, uid: u32, enclave: &str) -> bool {
+        self.fill_with::<Full>(id, pid, uid, enclave)
+    }
+
+    fn fill_with<S: Strength>(&self, id: u64, pid: u32, uid: u32, enclave: &str) -> bool {
         let mut text = [0; ENCLAVE_WORDS];
         if !write_text(&mut text, enclave) {
             return false;
         }
-        // ORDERING(registry.context): meets the fence in `enclave`: who sees a word written here sees CLAIMED.
-        fence(Ordering::Release);
+        S::claimed();
         self.0[1].store(id, Ordering::Relaxed);
         self.0[2].store(u64::from(pid) | u64::from(uid) << 32, Ordering::Relaxed);
         for (word, value) in self.0[ENCLAVE..].iter().zip(text) {
@@ -120,7 +143,72 @@ impl<'a> ContextEntry<'a> {
         let before = self.word();
         let words: Vec<u64> =
             self.0[ENCLAVE..ENCLAVE + ENCLAVE_WORDS].iter().map(|w| w.load(Ordering::Relaxed)).collect();
+        // ORDERING(registry.context): meets `claimed`.
         fence(Ordering::Acquire);
         (self.word() == before).then(|| read_text(&words)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod models {
+    use super::*;
+    use shoal_shm::model;
+    use shoal_shm::sync::{thread, Arc};
+
+    const OLD: &str = "/a/a/a/a/a";
+    const NEW: &str = "/b/b/b/b/b";
+
+    /// A context leaves, and another takes its entry, while a third looks at it.
+    fn next_context<S: Strength + 'static>(look: fn(ContextEntry<'_>)) {
+        let words: Arc<Vec<AtomicU64>> = Arc::new((0..WORDS).map(|_| AtomicU64::new(0)).collect());
+        let entry = ContextEntry::of(&words).expect("a whole entry");
+        entry.fill(1, 0, 0, OLD);
+        entry.set(ContextState::Live, 0);
+        let theirs = words.clone();
+        let newcomer = thread::spawn(move || {
+            let entry = ContextEntry::of(&theirs).expect("a whole entry");
+            entry.set_with::<S>(ContextState::Free, 1);
+            entry.set_with::<S>(ContextState::Claimed, 1);
+            entry.fill_with::<S>(2, 0, 0, NEW);
+            entry.set_with::<S>(ContextState::Live, 1);
+        });
+        look(entry);
+        newcomer.join().expect("the newcomer");
+    }
+
+    fn look_at_id(entry: ContextEntry<'_>) {
+        if entry.word() == CtxWord::new(ContextState::Live, 1) {
+            assert_eq!(entry.id(), 2, "{EARLY}");
+        }
+    }
+
+    fn look_at_enclave(entry: ContextEntry<'_>) {
+        let enclave = entry.enclave();
+        assert!(enclave.as_deref().is_none_or(|text| [OLD, NEW].contains(&text)), "{MIXED}");
+    }
+
+    const EARLY: &str = "a living context without its id";
+    const MIXED: &str = "a mixture of two enclaves";
+
+    struct WeakState;
+    impl Strength for WeakState {
+        const STATE: Ordering = Ordering::Relaxed;
+    }
+
+    struct NoFence;
+    impl Strength for NoFence {
+        fn claimed() {}
+    }
+
+    model! {
+        an_entry_belongs_to_one_context {
+            edges: ["registry.context"],
+            claim: "who sees a context live sees its id, and an enclave of one context or none",
+            scenes: [|| next_context::<Full>(look_at_id), || next_context::<Full>(look_at_enclave)],
+            twins: [
+                "the Release of the state": || next_context::<WeakState>(look_at_id) => EARLY,
+                "the fence after CLAIMED": || next_context::<NoFence>(look_at_enclave) => MIXED,
+            ],
+        }
     }
 }

@@ -12,9 +12,22 @@
 use crate::layout::{HEADER_LEN, LAYOUT_VERSION, MAGIC, MAX_CONTEXTS, MAX_SLOTS, REGISTRY_LEN, SLOT_BATCH};
 use shoal_shm::sync::{AtomicU64, Ordering};
 
+const SLOTS: usize = 16;
+const CONTEXTS: usize = 17;
 const WATCH: usize = 64;
 const LEAVERS: usize = 128;
 const SIZES: u64 = MAX_SLOTS as u64 | (MAX_CONTEXTS as u64) << 32;
+
+/// What the models weaken.
+trait Strength {
+    // ORDERING(registry.seal): Release; meets `identity`: who sees the magic sees the rest.
+    const SEALED: Ordering = Ordering::Release;
+    // ORDERING(registry.commit): Release; meets `slots_committed` and `contexts_high`: the pages are there.
+    const RAISED: Ordering = Ordering::Release;
+}
+
+struct Full;
+impl Strength for Full {}
 
 /// The first page of the registry file.
 #[derive(Copy, Clone)]
@@ -36,11 +49,14 @@ impl<'a> Header<'a> {
     }
 
     pub(crate) fn seal(&self) {
+        self.seal_with::<Full>();
+    }
+
+    fn seal_with<S: Strength>(&self) {
         self.0[1].store(LAYOUT_VERSION, Ordering::Relaxed);
         self.0[2].store(REGISTRY_LEN as u64, Ordering::Relaxed);
         self.0[3].store(SIZES, Ordering::Relaxed);
-        // ORDERING(registry.seal): Release; meets `identity`: who sees the magic sees the rest.
-        self.0[0].store(MAGIC, Ordering::Release);
+        self.0[0].store(MAGIC, S::SEALED);
     }
 
     pub(crate) fn identity(&self) -> Identity {
@@ -63,25 +79,27 @@ impl<'a> Header<'a> {
 
     /// Slots whose pages are reserved, whatever the word says a possible count.
     pub(crate) fn slots_committed(&self) -> usize {
-        // ORDERING(registry.commit): Acquire; meets `raise_slots`: the pages are there.
-        let n = usize::try_from(self.0[16].load(Ordering::Acquire)).unwrap_or(MAX_SLOTS).min(MAX_SLOTS);
+        // ORDERING(registry.commit): Acquire; meets `raise`: the pages are there.
+        let n = usize::try_from(self.0[SLOTS].load(Ordering::Acquire)).unwrap_or(MAX_SLOTS).min(MAX_SLOTS);
         n - n % SLOT_BATCH
     }
 
     pub(crate) fn raise_slots(&self, n: usize) {
-        // ORDERING(registry.commit): Release; meets `slots_committed`.
-        self.0[16].fetch_max(n as u64, Ordering::Release);
+        self.raise::<Full>(SLOTS, n);
     }
 
     /// Context entries in use now or earlier.
     pub(crate) fn contexts_high(&self) -> usize {
-        // ORDERING(registry.commit): Acquire; meets `raise_contexts`.
-        usize::try_from(self.0[17].load(Ordering::Acquire)).unwrap_or(MAX_CONTEXTS).min(MAX_CONTEXTS)
+        // ORDERING(registry.commit): Acquire; meets `raise`.
+        usize::try_from(self.0[CONTEXTS].load(Ordering::Acquire)).unwrap_or(MAX_CONTEXTS).min(MAX_CONTEXTS)
     }
 
     pub(crate) fn raise_contexts(&self, n: usize) {
-        // ORDERING(registry.commit): Release; meets `contexts_high`.
-        self.0[17].fetch_max(n as u64, Ordering::Release);
+        self.raise::<Full>(CONTEXTS, n);
+    }
+
+    fn raise<S: Strength>(&self, count: usize, n: usize) {
+        self.0[count].fetch_max(n as u64, S::RAISED);
     }
 
     pub(crate) fn last_sweep(&self) -> &'a AtomicU64 {
@@ -94,5 +112,79 @@ impl<'a> Header<'a> {
 
     pub(crate) fn leavers(&self) -> &'a [AtomicU64] {
         &self.0[LEAVERS..LEAVERS + MAX_CONTEXTS / 64]
+    }
+}
+
+#[cfg(test)]
+mod models {
+    use super::*;
+    use shoal_shm::model;
+    use shoal_shm::sync::{thread, Arc, Witness};
+
+    struct Page {
+        words: Vec<AtomicU64>,
+        grown: Witness,
+    }
+
+    impl Page {
+        fn new() -> Arc<Page> {
+            let words = (0..HEADER_LEN / 8).map(|_| AtomicU64::new(0)).collect();
+            Arc::new(Page { words, grown: Witness::default() })
+        }
+
+        fn header(&self) -> Header<'_> {
+            Header::of(&self.words).expect("a whole page")
+        }
+    }
+
+    /// A creator seals a registry that another context opens.
+    fn sealing<S: Strength + 'static>() {
+        let page = Page::new();
+        let theirs = page.clone();
+        let creator = thread::spawn(move || theirs.header().seal_with::<S>());
+        let found = page.header().identity();
+        assert!(matches!(found, Identity::Unfinished | Identity::Ours), "{HALF}");
+        creator.join().expect("the creator");
+    }
+
+    const HALF: &str = "a seal without its header";
+
+    /// A context reserves pages that another one finds counted.
+    fn growing<S: Strength + 'static>(count: usize) {
+        let page = Page::new();
+        let theirs = page.clone();
+        let grower = thread::spawn(move || {
+            theirs.grown.write();
+            theirs.header().raise::<S>(count, SLOT_BATCH);
+        });
+        let found = if count == SLOTS { page.header().slots_committed() } else { page.header().contexts_high() };
+        if found != 0 {
+            page.grown.read();
+        }
+        grower.join().expect("the grower");
+    }
+
+    struct Unordered;
+    impl Strength for Unordered {
+        const SEALED: Ordering = Ordering::Relaxed;
+        const RAISED: Ordering = Ordering::Relaxed;
+    }
+
+    model! {
+        a_sealed_header_is_whole {
+            edges: ["registry.seal"],
+            claim: "who sees a registry's seal sees its version and its sizes",
+            scenes: [sealing::<Full>],
+            twins: ["the Release of the seal": sealing::<Unordered> => HALF],
+        }
+    }
+
+    model! {
+        counted_pages_are_reserved {
+            edges: ["registry.commit"],
+            claim: "slots and contexts that are counted have their pages",
+            scenes: [|| growing::<Full>(SLOTS), || growing::<Full>(CONTEXTS)],
+            twins: ["the Release of the count": || growing::<Unordered>(SLOTS) => Witness::RACE],
+        }
     }
 }

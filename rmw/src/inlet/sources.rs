@@ -46,6 +46,7 @@ pub(super) fn class_order(slot: SlotId) -> (u32, u32) {
 
 impl Inlet {
     pub(super) fn scan_if_moved(&self, state: &mut State) {
+        // ORDERING(registry.generation): Acquire; meets `announce`: the scan finds what changed.
         let generation = self.context.registry().outlets_generation(self.channel.topic).load(Ordering::Acquire);
         if generation != state.generation {
             self.scan(state, false);
@@ -57,7 +58,7 @@ impl Inlet {
     #[cold]
     pub(super) fn scan(&self, state: &mut State, joining: bool) {
         let registry = self.context.registry();
-        // Read before the scan: a change during it is looked at again.
+        // ORDERING(registry.generation): read before the scan: a change during it is looked at again.
         state.generation = registry.outlets_generation(self.channel.topic).load(Ordering::Acquire);
         let mut sources = Vec::with_capacity(state.sources.len());
         let Channel { topic, match_key } = self.channel;
@@ -126,7 +127,7 @@ impl Inlet {
     /// The outlet's last committed sequence, as long as the slot is still the same outlet's.
     pub(super) fn head(&self, source: &Source) -> Option<u64> {
         let registry = self.context.registry();
-        let head = registry.hot(source.slot.index)?.head().load(Ordering::Acquire);
+        let head = ring::newest(registry.hot(source.slot.index)?.head());
         registry.slot_state(source.slot).map(|_| head)
     }
 }

@@ -254,8 +254,8 @@ impl Arena {
 
     /// A further segment, as large as all the others together if there is room, else just large enough.
     fn grow(&mut self, needed: u64) -> Result<(), AllocError> {
-        let page = crate::segment::sys::page_size() as u64;
-        let needed = needed.next_multiple_of(page.min(FIRST_SEGMENT as u64));
+        let page = (crate::segment::sys::page_size() as u64).min(FIRST_SEGMENT as u64);
+        let needed = needed.next_multiple_of(page);
         let wanted = self.pool.committed().clamp(FIRST_SEGMENT as u64, MAX_GROWTH).max(needed).next_multiple_of(page);
         let number = u16::try_from(self.next_number).map_err(|_| AllocError::TooManySegments)?;
         let segment = match self.backing.create(number, wanted) {

@@ -11,10 +11,22 @@
 //! Death: a reader that dies without ringing is found by the blocked writer, which looks for the dead. A dead writer's
 //! wish costs its readers a futile ring.
 
-#[cfg(test)]
-mod models;
-
 use crate::sync::{fence, AtomicU64, Ordering};
+
+/// What a model weakens.
+trait Strength {
+    // ORDERING(credit.read): Release: our reads of the samples come before their memory is used again; meets `acked`.
+    const READ: Ordering = Ordering::Release;
+
+    // ORDERING(credit.ask): the acknowledgement before the look at the wish; meets `ask` and the fence of the park.
+    #[inline(always)]
+    fn acknowledged() {
+        fence(Ordering::SeqCst);
+    }
+}
+
+struct Full;
+impl Strength for Full {}
 
 /// Says that the writer waits for `sequence`. Park after it, and look at the acknowledgements before sleeping.
 pub fn ask(wanted: &AtomicU64, sequence: u64) {
@@ -31,14 +43,12 @@ pub fn stop_asking(wanted: &AtomicU64) {
 /// the fence has been executed.
 #[must_use = "a blocked writer is to be rung"]
 pub fn acknowledge(acked: &AtomicU64, sequence: u64, wanted: &AtomicU64) -> bool {
-    acknowledge_with(acked, sequence, wanted, || fence(Ordering::SeqCst))
+    acknowledge_with::<Full>(acked, sequence, wanted)
 }
 
-fn acknowledge_with(acked: &AtomicU64, sequence: u64, wanted: &AtomicU64, fence: impl FnOnce()) -> bool {
-    // ORDERING(credit.read): Release: our reads of the samples come before their memory is used again; meets `acked`.
-    acked.store(sequence, Ordering::Release);
-    // ORDERING(credit.ask): the acknowledgement before the look at the wish; meets `ask` and the fence of the park.
-    fence();
+fn acknowledge_with<S: Strength>(acked: &AtomicU64, sequence: u64, wanted: &AtomicU64) -> bool {
+    acked.store(sequence, S::READ);
+    S::acknowledged();
     let wanted = wanted.load(Ordering::Relaxed);
     wanted != 0 && sequence >= wanted
 }
@@ -48,3 +58,6 @@ pub fn acked(word: &AtomicU64) -> u64 {
     // ORDERING(credit.read): Acquire: the reader's reads come before what the writer does with the memory.
     word.load(Ordering::Acquire)
 }
+
+#[cfg(test)]
+mod models;

@@ -1,42 +1,64 @@
-//! A blocked writer is rung by the reader that frees it. Under loom every interleaving; under std a stress test.
+//! A blocked writer is rung by the reader that frees it, and uses memory again only after its reader's last look.
 
-use super::{acked, acknowledge_with, ask};
+use super::{acked, acknowledge_with, ask, Full, Strength};
 use crate::doorbell::Doorbell;
-use crate::sync::{fence, model, model_must_fail, thread, Arc, AtomicU32, AtomicU64, Ordering};
+use crate::model;
+use crate::sync::{thread, Arc, AtomicU32, AtomicU64, Ordering, Witness};
 
+#[derive(Default)]
 struct Scene {
     acked: AtomicU64,
     wanted: AtomicU64,
     bell: AtomicU32,
+    sample: Witness,
 }
 
-fn seq_cst() {
-    fence(Ordering::SeqCst);
-}
-
-/// Claim: when the writer sleeps, the reader has rung.
-fn writer_against_reader(reader_fence: fn()) {
-    let scene = Arc::new(Scene { acked: AtomicU64::new(0), wanted: AtomicU64::new(0), bell: AtomicU32::new(0) });
+/// A writer that waits for the reader of its one sample.
+fn writer_against_reader<S: Strength>() {
+    let scene = Arc::new(Scene::default());
     let reader = {
         let scene = scene.clone();
         thread::spawn(move || {
-            let ring = acknowledge_with(&scene.acked, 1, &scene.wanted, reader_fence);
+            scene.sample.read();
+            let ring = acknowledge_with::<S>(&scene.acked, 1, &scene.wanted);
             ring && Doorbell(&scene.bell).ring_after_fence()
         })
     };
     ask(&scene.wanted, 1);
     let armed = Doorbell(&scene.bell).arm();
-    let sleeps = acked(&scene.acked) < 1 && scene.bell.fetch_or(0, Ordering::Relaxed) == armed;
-    let rang = reader.join().unwrap();
+    let read = acked(&scene.acked) == 1;
+    if read {
+        scene.sample.write();
+    }
+    let sleeps = !read && scene.bell.fetch_or(0, Ordering::Relaxed) == armed;
+    let rang = reader.join().expect("the reader");
     assert!(!sleeps || rang, "the writer sleeps and nobody wakes it");
 }
 
-#[test]
-fn a_blocked_writer_is_never_missed() {
-    model(|| writer_against_reader(seq_cst));
+struct NoFence;
+impl Strength for NoFence {
+    fn acknowledged() {}
 }
 
-#[test]
-fn without_the_fence_of_the_reader_a_writer_sleeps_on() {
-    model_must_fail(|| writer_against_reader(|| ()));
+struct Relaxed;
+impl Strength for Relaxed {
+    const READ: Ordering = Ordering::Relaxed;
+}
+
+model! {
+    a_blocked_writer_is_never_missed {
+        edges: ["credit.ask"],
+        claim: "a writer that sleeps for room is rung by the reader that makes it",
+        scenes: [writer_against_reader::<Full>],
+        twins: ["the reader's fence": writer_against_reader::<NoFence> => "nobody wakes it"],
+    }
+}
+
+model! {
+    memory_is_used_again_after_its_reader_is_done {
+        edges: ["credit.read"],
+        claim: "what a writer does after an acknowledgement comes after the reader's reads",
+        scenes: [writer_against_reader::<Full>],
+        twins: ["the Release of the acknowledgement": writer_against_reader::<Relaxed> => Witness::RACE],
+    }
 }

@@ -1,7 +1,10 @@
 //! Nobody sleeps through a ring. Under loom every interleaving; under std a stress test.
 
 use super::{Doorbell, Parking, PARKED};
-use crate::sync::{fence, model, model_must_fail, thread, Arc, AtomicU32, Ordering};
+use crate::model;
+use crate::sync::{explore, fence, thread, Arc, AtomicU32, Ordering};
+
+const ASLEEP: &str = "the waiter sleeps and nobody wakes it";
 
 struct Scene {
     word: AtomicU32,
@@ -57,22 +60,19 @@ fn waiter_against_ringer(waiter_fence: fn(), ringer_fence: fn()) {
     };
     let sleeps = scene.wait_once(waiter_fence);
     let rang = ringer.join().unwrap();
-    assert!(!sleeps || rang, "the waiter sleeps and nobody wakes it");
+    assert!(!sleeps || rang, "{ASLEEP}");
 }
 
-#[test]
-fn a_parking_waiter_is_never_missed() {
-    model(|| waiter_against_ringer(seq_cst, seq_cst));
-}
-
-#[test]
-fn without_the_fence_of_the_waiter_a_wake_up_is_lost() {
-    model_must_fail(|| waiter_against_ringer(nothing, seq_cst));
-}
-
-#[test]
-fn without_the_fence_of_the_ringer_a_wake_up_is_lost() {
-    model_must_fail(|| waiter_against_ringer(seq_cst, nothing));
+model! {
+    a_parking_waiter_is_never_missed {
+        edges: ["park.ring"],
+        claim: "a waiter that sleeps is woken by the ring of whoever made work for it",
+        scenes: [|| waiter_against_ringer(seq_cst, seq_cst)],
+        twins: [
+            "the waiter's fence": || waiter_against_ringer(nothing, seq_cst) => ASLEEP,
+            "the ringer's fence": || waiter_against_ringer(seq_cst, nothing) => ASLEEP,
+        ],
+    }
 }
 
 fn leaver_beside_waiter(leave: fn(&Scene)) {
@@ -88,22 +88,21 @@ fn leaver_beside_waiter(leave: fn(&Scene)) {
     let sleeps = scene.wait_once(seq_cst);
     leaver.join().unwrap();
     let rang = ringer.join().unwrap();
-    assert!(!sleeps || rang, "the waiter sleeps and nobody wakes it");
+    assert!(!sleeps || rang, "{ASLEEP}");
 }
 
-#[test]
-fn a_thread_that_leaves_keeps_the_others_parked() {
-    model(|| leaver_beside_waiter(|scene| drop(scene.parking.park(scene.bell()))));
+model! {
+    a_thread_that_leaves_keeps_the_others_parked {
+        edges: ["park.ring"],
+        claim: "a thread that stops waiting takes no wake-up from the others of its process",
+        scenes: [|| leaver_beside_waiter(|scene| drop(scene.parking.park(scene.bell())))],
+        twins: ["the count of parked threads": || leaver_beside_waiter(leave_uncounted) => ASLEEP],
+    }
 }
 
-#[test]
-fn leaving_without_the_count_loses_a_wake_up() {
-    model_must_fail(|| {
-        leaver_beside_waiter(|scene| {
-            let _armed = scene.bell().arm();
-            scene.bell().disarm();
-        });
-    });
+fn leave_uncounted(scene: &Scene) {
+    let _armed = scene.bell().arm();
+    scene.bell().disarm();
 }
 
 /// A ring has been announced and its sleepers woken. While it settles, a woken thread arms again and another rings.
@@ -123,48 +122,63 @@ fn settling_beside_arming(arm: fn(&Scene) -> u32) {
     let sleeps = scene.work.load(Ordering::Relaxed) == 0 && scene.falls_asleep(armed);
     settler.join().unwrap();
     let rang = ringer.join().unwrap();
-    assert!(!sleeps || rang, "the waiter sleeps and nobody wakes it");
+    assert!(!sleeps || rang, "{ASLEEP}");
 }
 
-#[test]
-fn settling_spares_a_thread_that_armed_again() {
-    model(|| settling_beside_arming(|scene| scene.bell().arm()));
+fn arm_beside_a_ring(scene: &Scene) -> u32 {
+    let before = scene.word.fetch_or(PARKED, Ordering::Relaxed);
+    seq_cst();
+    before | PARKED
 }
 
-#[test]
-fn arming_without_clearing_rung_loses_a_wake_up() {
-    model_must_fail(|| {
-        settling_beside_arming(|scene| {
-            let before = scene.word.fetch_or(PARKED, Ordering::Relaxed);
-            seq_cst();
-            before | PARKED
-        });
-    });
+model! {
+    settling_spares_a_thread_that_armed_again {
+        edges: ["park.ring"],
+        claim: "the end of a ring does not unpark who parked after its begin",
+        scenes: [|| settling_beside_arming(|scene| scene.bell().arm())],
+        twins: ["the clearing of RUNG": || settling_beside_arming(arm_beside_a_ring) => ASLEEP],
+    }
 }
 
-/// One ringer dies after its announcement, without its wake.
-#[test]
-fn the_next_ringer_wakes_whom_a_dead_one_left_asleep() {
-    model(|| {
-        let scene = Scene::new();
-        let dying = {
-            let scene = scene.clone();
-            thread::spawn(move || scene.bell().announce_with(seq_cst))
-        };
-        let ringer = {
-            let scene = scene.clone();
-            thread::spawn(move || scene.work_and_ring(seq_cst))
-        };
-        let sleeps = scene.wait_once(seq_cst);
-        let _announced = dying.join().unwrap();
-        let rang = ringer.join().unwrap();
-        assert!(!sleeps || rang, "the waiter sleeps and nobody wakes it");
-    });
+/// One ringer dies after its announcement, without its wake. `dying`: how far it gets.
+fn ringer_after_a_dead_one(dying: fn(Doorbell<'_>)) {
+    let scene = Scene::new();
+    let dead = {
+        let scene = scene.clone();
+        thread::spawn(move || dying(scene.bell()))
+    };
+    let ringer = {
+        let scene = scene.clone();
+        thread::spawn(move || scene.work_and_ring(seq_cst))
+    };
+    let sleeps = scene.wait_once(seq_cst);
+    dead.join().unwrap();
+    let rang = ringer.join().unwrap();
+    assert!(!sleeps || rang, "{ASLEEP}");
+}
+
+fn announce(bell: Doorbell<'_>) {
+    let _rung = bell.announce_with(seq_cst);
+}
+
+fn announce_and_settle(bell: Doorbell<'_>) {
+    if let Some(rung) = bell.announce_with(seq_cst) {
+        bell.settle(rung);
+    }
+}
+
+model! {
+    the_next_ringer_wakes_whom_a_dead_one_left_asleep {
+        edges: ["park.ring"],
+        claim: "a ringer that dies before its wake leaves the sleeper to the next one",
+        scenes: [|| ringer_after_a_dead_one(announce)],
+        twins: ["the wake before PARKED is cleared": || ringer_after_a_dead_one(announce_and_settle) => ASLEEP],
+    }
 }
 
 #[test]
 fn two_ringers_leave_the_bell_settled() {
-    model(|| {
+    explore(|| {
         let scene = Scene::new();
         let armed = scene.bell().arm();
         let other = {

@@ -52,8 +52,7 @@ pub fn take_pending(pending: &AtomicU64, draining: &AtomicU64) -> u64 {
 /// Says that every sample of the classes `bits` that the reader was to look at has been read (or was lapped).
 #[inline]
 pub fn finish(draining: &AtomicU64, bits: u64) {
-    // ORDERING(drain.finish): Release: our reads of payloads come before a closer's free. Meets `is_drained`.
-    draining.fetch_and(!bits, Ordering::Release);
+    finish_with::<Full>(draining, bits);
 }
 
 /// Whether a reader has nothing left to read of the classes `bits`. Once true, it stays true unless somebody marks.
@@ -70,6 +69,9 @@ pub(crate) trait Strength {
     fn taken() {
         fence(Ordering::SeqCst);
     }
+
+    // ORDERING(drain.finish): Release: our reads of payloads come before a closer's free. Meets `is_drained`.
+    const FINISHED: Ordering = Ordering::Release;
 
     /// Whether the bits enter `draining` before they leave `pending`, and a closer looks in that order.
     const COVERED: bool = true;
@@ -96,6 +98,11 @@ pub(crate) fn take_with<S: Strength>(pending: &AtomicU64, draining: &AtomicU64) 
     }
     S::taken();
     old | bits
+}
+
+#[inline]
+pub(crate) fn finish_with<S: Strength>(draining: &AtomicU64, bits: u64) {
+    draining.fetch_and(!bits, S::FINISHED);
 }
 
 #[inline]

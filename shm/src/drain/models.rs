@@ -1,8 +1,8 @@
 //! Claim (drain.cover, drain.finish, drain.mark): a closer never frees what a reader has not read, and no commit is missed.
 
-use super::{drained_with, finish, mark, take_with, Full, Strength};
-use crate::ring::testing::must_break;
-use crate::sync::{fence, model, thread, AtomicU64, Ordering};
+use super::{drained_with, finish_with, mark, take_with, Full, Strength};
+use crate::model;
+use crate::sync::{fence, thread, AtomicU64, Ordering, Witness};
 use std::sync::Arc;
 
 /// Two outlets of one class and one reader. A witness is 1 when written, and 9 once its memory is given back.
@@ -11,16 +11,24 @@ struct World {
     draining: AtomicU64,
     heads: [AtomicU64; 2],
     witnesses: [AtomicU64; 2],
+    memory: [Witness; 2],
 }
 
 impl World {
     fn new() -> Arc<World> {
         let word = || AtomicU64::new(0);
         let (pending, draining) = (word(), word());
-        Arc::new(World { pending, draining, heads: [word(), word()], witnesses: [word(), word()] })
+        Arc::new(World {
+            pending,
+            draining,
+            heads: [word(), word()],
+            witnesses: [word(), word()],
+            memory: Default::default(),
+        })
     }
 
     fn publish(&self, outlet: usize) {
+        self.memory[outlet].write();
         self.witnesses[outlet].store(1, Ordering::Relaxed);
         self.heads[outlet].store(1, Ordering::Release);
         fence(Ordering::SeqCst);
@@ -29,6 +37,7 @@ impl World {
 
     fn close<S: Strength>(&self, outlet: usize) {
         if drained_with::<S>(&self.pending, &self.draining, 1) {
+            self.memory[outlet].write();
             self.witnesses[outlet].store(9, Ordering::Relaxed);
         }
     }
@@ -44,10 +53,11 @@ impl World {
             if head > *seen {
                 let witness = self.witnesses[outlet].load(Ordering::Relaxed);
                 assert_eq!(witness, 1, "read what was given back");
+                self.memory[outlet].read();
                 *seen = head;
             }
         }
-        finish(&self.draining, bits);
+        finish_with::<S>(&self.draining, bits);
     }
 }
 
@@ -107,27 +117,34 @@ impl Strength for WeakTaken {
     }
 }
 
-#[test]
-fn a_closer_frees_only_what_was_read() {
-    model(closing::<Full>);
+struct Unordered;
+impl Strength for Unordered {
+    const FINISHED: Ordering = Ordering::Relaxed;
 }
 
-#[test]
-fn marking_a_marked_class_loses_nothing() {
-    model(marking::<Full>);
+model! {
+    a_closer_frees_only_what_was_read {
+        edges: ["drain.cover"],
+        claim: "an outlet that closes finds its class drained only after its last sample was read",
+        scenes: [closing::<Full>, crowd],
+        twins: ["the bits in draining before they leave pending": closing::<Uncovered> => Witness::RACE],
+    }
 }
 
-#[test]
-fn two_outlets_of_a_class_and_a_reader_lose_nothing() {
-    model(crowd);
+model! {
+    reads_end_before_memory_is_given_back {
+        edges: ["drain.finish"],
+        claim: "a reader's last look at a sample comes before what a closer does with its memory",
+        scenes: [closing::<Full>],
+        twins: ["the Release at the end of the reads": closing::<Unordered> => Witness::RACE],
+    }
 }
 
-#[test]
-fn with_a_gap_between_the_words_a_closer_frees_too_early() {
-    must_break("read what was given back", closing::<Uncovered>);
-}
-
-#[test]
-fn without_the_fence_after_taking_a_commit_is_missed() {
-    must_break("a commit was missed", marking::<WeakTaken>);
+model! {
+    marking_a_marked_class_loses_nothing {
+        edges: ["drain.mark"],
+        claim: "a sample whose mark was skipped, or whose outlet the pull had passed while it was empty, is read",
+        scenes: [marking::<Full>],
+        twins: ["the fence after taking": marking::<WeakTaken> => "a commit was missed"],
+    }
 }

@@ -159,11 +159,16 @@ impl Drop for Announcement<'_> {
 /// slot that named the chunk and put a `fence(SeqCst)` after that.
 #[inline]
 pub fn scan(table: &[AtomicU64], id: u64) -> bool {
+    // ORDERING(hazard.clear): Acquire: seeing a cleared word, we reuse the payload after the reader's last look.
+    scan_with(table, id, Ordering::Acquire)
+}
+
+#[inline]
+pub(crate) fn scan_with(table: &[AtomicU64], id: u64, cleared: Ordering) -> bool {
     let Some((high, words)) = table.split_first() else { return false };
     // The high-water mark was stored before the hazard that counts, and the fences order both the same way.
     let used = usize::try_from(high.load(Ordering::Relaxed)).unwrap_or(usize::MAX).min(words.len());
-    // ORDERING(hazard.clear): Acquire: seeing a cleared word, we reuse the payload after the reader's last look.
-    words[..used].iter().any(|word| word.load(Ordering::Acquire) == id)
+    words[..used].iter().any(|word| word.load(cleared) == id)
 }
 
 #[cfg(test)]

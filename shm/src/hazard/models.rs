@@ -1,15 +1,15 @@
-//! Claim (hazard.slots): two threads of a context never hold the same hazard word, and what one announces is found
-//! whichever word it has. The reuse of payloads is modelled with the ring that does it (`ring/models.rs`).
+//! Two threads of a context never hold the same hazard word, and what one announces is found
+//! whichever word it has. The reuse of payloads is modelled with the ring that does it (`ring/models/`).
 
 use super::{scan, HazardTable};
-use crate::sync::{model, thread, AtomicU64};
+use crate::sync::{explore, thread, AtomicU64};
 use std::sync::Arc;
 
 struct Table(Vec<AtomicU64>);
 
 #[test]
 fn two_threads_never_share_a_word() {
-    model(|| {
+    explore(|| {
         let words: &'static Table = Box::leak(Box::new(Table((0..3).map(|_| AtomicU64::new(0)).collect())));
         let table = HazardTable::new(&words.0);
         let other = Arc::new(table.clone());

@@ -3,10 +3,11 @@
 //! Rules. [`SLOTS`] holds every lock descriptor of this process, plus one (0 is an empty slot). A descriptor is opened
 //! and entered, or taken out and closed, only under [`BUSY`]; the prepare handler takes `BUSY` too, so that at the
 //! moment of a fork the table names exactly the open descriptors. The child handler does nothing but close(2), atomic
-//! stores and one atomic addition: it is async-signal-safe. (ORDERING(fork.busy) has no loom model: it is one spin lock.)
+//! stores and one atomic addition: it is async-signal-safe.
 //!
-//! std atomics and not the facade's: the table is a static of one process, which no model covers.
+//! std atomics and not the facade's: the table is a static. The model of `BUSY` stands with [`flag`].
 
+use crate::sync::flag;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
@@ -95,18 +96,14 @@ struct Busy;
 
 impl Busy {
     fn take() -> Busy {
-        // ORDERING(fork.busy): sees the table as the last holder left it. Meets the release in drop().
-        while BUSY.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            std::thread::yield_now();
-        }
+        flag::take(&BUSY);
         Busy
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        // ORDERING(fork.busy): publishes the changes to the table. Meets the acquire in take().
-        BUSY.store(false, Ordering::Release);
+        flag::give(&BUSY);
     }
 }
 

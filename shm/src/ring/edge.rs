@@ -20,6 +20,13 @@ pub fn head_after_registering(head: &AtomicU64) -> u64 {
     head_with::<Full>(head)
 }
 
+/// A ring's head, for a reader that its writer knows.
+#[inline]
+pub fn newest(head: &AtomicU64) -> u64 {
+    // ORDERING(ring.head): Acquire: the samples up to the head come before it. Meets `Writer::commit`.
+    head.load(Ordering::Acquire)
+}
+
 #[inline]
 pub(super) fn generation_with<S: Strength>(generation: &AtomicU64) -> u64 {
     S::published();
@@ -30,6 +37,5 @@ pub(super) fn generation_with<S: Strength>(generation: &AtomicU64) -> u64 {
 #[inline]
 pub(super) fn head_with<S: Strength>(head: &AtomicU64) -> u64 {
     S::registered();
-    // ORDERING(ring.head): Acquire: the samples up to the head come before it. Meets `Writer::commit`.
-    head.load(Ordering::Acquire)
+    newest(head)
 }

@@ -41,8 +41,8 @@
 //! or before a chunk is freed: memory is kept a little longer, until the context is reaped. While growing: see `grow`.
 //!
 //! # Models
-//! `models.rs` has one per edge: `ring.slot`, `ring.move`, `ring.join` and (with chunks) `hazard.reuse`, each with a twin
-//! that lacks one fence and must fail.
+//! `models/` has one per edge: `slots` (`ring.slot`, `ring.head`, `ring.join`, `ring.move`), `delivery` (all of them, from
+//! the publication to the pull) and `memory` (`hazard.reuse`, `hazard.clear`, and an arena that grows and gives back).
 
 mod body;
 mod desc;
@@ -59,7 +59,7 @@ mod writer;
 
 pub use body::Body;
 pub use desc::{ChunkRef, RingDesc, MAX_STRIDE};
-pub use edge::{generation_after_commit, head_after_registering};
+pub use edge::{generation_after_commit, head_after_registering, newest};
 pub use memory::Memory;
 pub use payload::{InlineBuf, Loan, Payload};
 pub use reader::{read, read_loan, read_meta, read_size, ReadError};

@@ -156,8 +156,7 @@ impl<'a> Slot<'a> {
         header.store(self.header);
         store_bytes(self.body, inline);
         crash_point!("ring.slot_filled");
-        // ORDERING(ring.slot): Release: the words come before the even state. Meets `reader::Look::open`.
-        self.state().store(committed(seq), Ordering::Release);
+        self.state().store(committed(seq), S::COMMITTED);
     }
 
     /// Says that the slot's sample is gone. `seq` is the number it had.

@@ -14,6 +14,15 @@ pub trait Strength {
         fence(Ordering::Release);
     }
 
+    /// With which a slot's state goes even.
+    // ORDERING(ring.slot): Release: the words come before the even state. Meets `reader::Look::open`.
+    const COMMITTED: Ordering = Ordering::Release;
+
+    /// With which the head moves.
+    // ORDERING(ring.head): Release: the committed slot, and the region it is in, come before the head. Meets whoever
+    // loads the head to know what to read.
+    const HEAD: Ordering = Ordering::Release;
+
     /// After a slot's words were read, before its state and the descriptor are looked at again.
     // ORDERING(ring.slot): meets `slot_opened`. ORDERING(ring.move): meets `moved`.
     #[inline(always)]

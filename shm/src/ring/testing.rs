@@ -5,10 +5,9 @@ use super::desc::ChunkRef;
 use super::slot::SlotMeta;
 use super::{read, InlineBuf, Memory, Payload, ReadError, Segments, Writer};
 use crate::arena::{AllocError, Block};
-use crate::hazard::{scan, HazardTable};
+use crate::hazard::{scan, scan_with, HazardTable};
 use crate::segment::{Access, DomainDir, Segment, View};
-use crate::sync::{self, AtomicU64, Ordering};
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use crate::sync::{AtomicU64, Ordering, Witness};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,12 +25,14 @@ pub(super) struct Pool {
     pub grants: usize,
     /// Overwrite the seventh word of every line that is freed, where a slot's body starts, as its next user would.
     pub scribble: bool,
+    /// What is freed.
+    pub freed: Arc<Witness>,
 }
 
 impl Pool {
     pub(super) fn new(segment: Arc<Segment>) -> Pool {
         let lines = segment.len() / LINE;
-        Pool { segment, used: vec![false; lines], grants: usize::MAX, scribble: false }
+        Pool { segment, used: vec![false; lines], grants: usize::MAX, scribble: false, freed: Arc::default() }
     }
 
     pub(super) fn in_use(&self) -> usize {
@@ -70,6 +71,7 @@ impl Memory for Pool {
     fn free(&mut self, block: Block) {
         assert!(self.used[range(block)].iter().all(|&used| used), "freed twice: {block:?}");
         self.used[range(block)].fill(false);
+        self.freed.write();
         let scribbled = self.words(block).iter().skip(6).step_by(LINE / 8).filter(|_| self.scribble);
         scribbled.for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
     }
@@ -119,8 +121,9 @@ impl Cell {
         Cell { head: AtomicU64::new(0), desc: AtomicU64::new(0), table: words(hazards + 1), looks: words(2) }
     }
 
-    pub(super) fn held(&self, id: u64) -> bool {
-        scan(&self.table, id) || scan(&self.looks, id)
+    /// `cleared`: with which a hazard is looked at.
+    pub(super) fn held(&self, id: u64, cleared: Ordering) -> bool {
+        scan_with(&self.table, id, cleared) || scan(&self.looks, id)
     }
 }
 
@@ -130,6 +133,7 @@ pub(super) struct Bench<S = super::Full> {
     pub peer: Peer,
     pub cell: Arc<Cell>,
     pub writer: Writer<S>,
+    pub cleared: Ordering,
 }
 
 impl<S: super::Strength> Bench<S> {
@@ -140,7 +144,7 @@ impl<S: super::Strength> Bench<S> {
 
     fn with(segment: Arc<Segment>, peer: Peer, stride: usize, window: u32) -> Bench<S> {
         let writer = Writer::with_strength(OWNER, stride, window);
-        Bench { pool: Pool::new(segment), peer, cell: Arc::new(Cell::new(63)), writer }
+        Bench { pool: Pool::new(segment), peer, cell: Arc::new(Cell::new(63)), writer, cleared: Ordering::Acquire }
     }
 
     pub(super) fn on_file(dir: &DomainDir, len: usize, stride: usize, window: u32) -> Bench<S> {
@@ -159,8 +163,8 @@ impl<S: super::Strength> Bench<S> {
         }
         let meta =
             SlotMeta { source_timestamp: seed as i64, related: !seed, encapsulation: seed as u32, aux: seed << 32 };
-        let (cell, pool) = (self.cell.clone(), &mut self.pool);
-        let held = &mut |id| cell.held(id);
+        let (cell, pool, cleared) = (self.cell.clone(), &mut self.pool, self.cleared);
+        let held = &mut |id| cell.held(id, cleared);
         self.writer.commit(pool, reservation, meta, &body, &self.cell.head, &self.cell.desc, held)
     }
 
@@ -171,13 +175,13 @@ impl<S: super::Strength> Bench<S> {
     }
 
     pub(super) fn reclaim(&mut self) {
-        let cell = self.cell.clone();
-        self.writer.reclaim(&mut self.pool, &mut |id| cell.held(id));
+        let (cell, cleared) = (self.cell.clone(), self.cleared);
+        self.writer.reclaim(&mut self.pool, &mut |id| cell.held(id, cleared));
     }
 
     pub(super) fn close(&mut self) -> bool {
-        let cell = self.cell.clone();
-        self.writer.close(&mut self.pool, &cell.desc, &mut |id| cell.held(id))
+        let (cell, cleared) = (self.cell.clone(), self.cleared);
+        self.writer.close(&mut self.pool, &cell.desc, &mut |id| cell.held(id, cleared))
     }
 }
 
@@ -225,15 +229,4 @@ impl Drop for Scratch {
 /// The id a reader announces for a block.
 pub(super) fn id_of(block: Block) -> u64 {
     ChunkRef::pack(block.segment, block.offset).expect("a line").id(OWNER)
-}
-
-/// Explores a weakened protocol and demands that it breaks the claim, in these words. Only loom can be relied on to find
-/// the interleaving, so on real threads this does nothing.
-pub(crate) fn must_break(claim: &str, model: impl Fn() + Send + Sync + 'static) {
-    if !sync::EXHAUSTIVE {
-        return;
-    }
-    let broken = catch_unwind(AssertUnwindSafe(|| sync::model(model))).expect_err("the weakened protocol holds");
-    let said = broken.downcast_ref::<String>().map(String::as_str).or(broken.downcast_ref::<&str>().copied());
-    assert!(said.is_some_and(|said| said.contains(claim)), "it failed, but not by breaking the claim: {said:?}");
 }

@@ -6,7 +6,7 @@ use super::slot::{Header, Slot, SlotMeta, HEADER};
 use super::strength::{Full, Strength};
 use crate::arena::{AllocError, Block};
 use crate::crash_point;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::AtomicU64;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
@@ -155,9 +155,7 @@ impl<S: Strength> Writer<S> {
         crash_point!("ring.slot_committed");
         self.head = seq;
         self.chunks.push_back(reservation.block);
-        // ORDERING(ring.head): Release: the committed slot, and the region it is in, come before the head. Meets whoever
-        // loads the head to know what to read.
-        head.store(seq, Ordering::Release);
+        head.store(seq, S::HEAD);
         crash_point!("ring.head_moved");
         self.retire_surplus(arena, hazard_held);
         Ok(seq)

@@ -6,6 +6,10 @@
 //!
 //! `SeqCst` is used as a fence only; loom models nothing else of it.
 
+pub(crate) mod flag;
+mod model;
+pub use model::{Model, Twin};
+
 #[cfg(loom)]
 mod modelled;
 #[cfg(loom)]

@@ -7,18 +7,52 @@ pub use loom::thread;
 /// Whether a model explores every interleaving (loom) or only runs it many times (std).
 pub const EXHAUSTIVE: bool = true;
 
+/// Steps of one interleaving; more are a loop without an end.
+const MAX_BRANCHES: usize = 10_000;
+
 /// Bytes of an arena's first segment: small, because every word is an object loom tracks.
 pub const FIRST_SEGMENT: usize = 1024;
 
-/// Explores every interleaving of `f`.
-pub fn model(f: impl Fn() + Send + Sync + 'static) {
-    loom::model(f);
+/// Explores every interleaving of `f`, which must hold in all of them, and answers how many there were.
+pub fn explore(f: impl Fn() + Send + Sync + 'static) -> u64 {
+    let executions = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let counter = executions.clone();
+    let mut builder = loom::model::Builder::new();
+    builder.max_branches = MAX_BRANCHES;
+    builder.check(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        f();
+    });
+    executions.load(Ordering::Relaxed)
 }
 
-/// Explores `f` and panics unless some interleaving fails.
-pub fn model_must_fail(f: impl Fn() + Send + Sync + 'static) {
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| loom::model(f)));
-    assert!(outcome.is_err(), "the weakened protocol survived every interleaving, so the model proves nothing");
+/// The words with which `f` fails in some interleaving; `None` if it holds in all.
+pub fn refute(f: impl Fn() + Send + Sync + 'static) -> Option<String> {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| explore(f))).err()?;
+    let said = panic.downcast_ref::<String>().cloned();
+    said.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).or_else(|| Some(String::new()))
+}
+
+/// Memory that a protocol protects, without words of its own: a read and a write of it that nothing orders fail the model.
+#[derive(Debug, Default)]
+pub struct Witness(loom::cell::UnsafeCell<()>);
+
+// SAFETY: nothing is behind the cell; loom reports each pair of accesses that would be a race.
+unsafe impl Sync for Witness {}
+
+impl Witness {
+    /// What loom says when accesses race.
+    pub const RACE: &'static str = "Causality violation";
+
+    /// Looks at the memory.
+    pub fn read(&self) {
+        self.0.with(|_| ());
+    }
+
+    /// Changes the memory.
+    pub fn write(&self) {
+        self.0.with_mut(|_| ());
+    }
 }
 
 /// A mutex with parking_lot's shape.
@@ -34,6 +68,16 @@ impl<T> Mutex<T> {
     /// Blocks until the mutex is ours.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl super::flag::Flag for AtomicBool {
+    fn try_set(&self, order: Ordering) -> bool {
+        !self.swap(true, order)
+    }
+
+    fn clear(&self, order: Ordering) {
+        self.store(false, order);
     }
 }
 

@@ -11,19 +11,33 @@ pub const EXHAUSTIVE: bool = false;
 /// Bytes of an arena's first segment.
 pub const FIRST_SEGMENT: usize = 32 * 1024;
 
-/// How often [`model`] runs its closure.
-const RUNS: usize = 200;
+/// How often a scene of a model is played.
+const RUNS: u64 = 200;
 
-/// Runs a protocol model: here as a small stress test on real threads.
-pub fn model(f: impl Fn() + Send + Sync + 'static) {
-    for _ in 0..RUNS {
-        f();
-    }
+/// Plays a scene of a model many times on real threads, and answers how often.
+pub fn explore(f: impl Fn() + Send + Sync + 'static) -> u64 {
+    (0..RUNS).for_each(|_| f());
+    RUNS
 }
 
-/// Runs a weakened model, which loom must refute. Real threads may well survive it, so std runs nothing.
-pub fn model_must_fail(_: impl Fn() + Send + Sync + 'static) {
-    println!("weakened twin: only loom can refute it (RUSTFLAGS=\"--cfg loom\")");
+/// Real threads cannot be relied on to refute anything.
+pub fn refute(_: impl Fn() + Send + Sync + 'static) -> Option<String> {
+    None
+}
+
+/// Memory that a protocol protects, as models see it: with std's atomics it is nothing.
+#[derive(Debug, Default)]
+pub struct Witness(());
+
+impl Witness {
+    /// What loom says when accesses race.
+    pub const RACE: &'static str = "Causality violation";
+
+    /// Looks at the memory.
+    pub fn read(&self) {}
+
+    /// Changes the memory.
+    pub fn write(&self) {}
 }
 
 /// The `n` words at `at`; `None` when `at` is not aligned for them.

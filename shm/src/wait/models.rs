@@ -3,9 +3,12 @@
 
 use super::Bells;
 use crate::doorbell::Doorbell;
-use crate::sync::{fence, model, model_must_fail, thread, Arc, AtomicU32, AtomicU64, Ordering};
+use crate::model;
+use crate::sync::{fence, thread, Arc, AtomicU32, AtomicU64, Ordering};
 
 const TICKET: u64 = 7;
+const ASLEEP: &str = "the waiter sleeps through the interruption";
+const UNMAPPED: &str = "the word may be unmapped";
 
 struct Scene {
     bells: Bells,
@@ -23,7 +26,7 @@ impl Scene {
     fn interrupt(&self, fence: fn(), pin_fence: fn()) -> bool {
         let mut rang = false;
         self.bells.interrupt_with(fence, pin_fence, |ticket| {
-            assert_eq!((ticket, self.mapped.load(Ordering::Relaxed)), (TICKET, 1), "the word may be unmapped");
+            assert_eq!((ticket, self.mapped.load(Ordering::Relaxed)), (TICKET, 1), "{UNMAPPED}");
             if let Some(rung) = Doorbell(&self.word).announce_with(|| ()) {
                 Doorbell(&self.word).settle(rung);
                 rang = true;
@@ -50,22 +53,19 @@ fn park_against_interrupt(park_fence: fn(), interrupt_fence: fn(), pin_fence: fn
     let armed = Doorbell(&scene.word).arm_with(park_fence);
     let sleeps = !scene.bells.interruption().raised && scene.word.fetch_or(0, Ordering::Relaxed) == armed;
     let rang = interrupter.join().unwrap();
-    assert!(!sleeps || rang, "the waiter sleeps through the interruption");
+    assert!(!sleeps || rang, "{ASLEEP}");
 }
 
-#[test]
-fn no_waiter_sleeps_through_an_interruption() {
-    model(|| park_against_interrupt(seq_cst, seq_cst, seq_cst));
-}
-
-#[test]
-fn without_the_fence_of_the_waiter_it_sleeps_through_an_interruption() {
-    model_must_fail(|| park_against_interrupt(nothing, seq_cst, seq_cst));
-}
-
-#[test]
-fn without_the_fence_of_the_interrupter_a_waiter_sleeps_on() {
-    model_must_fail(|| park_against_interrupt(seq_cst, nothing, nothing));
+model! {
+    no_waiter_sleeps_through_an_interruption {
+        edges: ["interrupt.enlist"],
+        claim: "a waiter that sleeps is woken by an interruption, or finds it raised before it sleeps",
+        scenes: [|| park_against_interrupt(seq_cst, seq_cst, seq_cst)],
+        twins: [
+            "the waiter's fence": || park_against_interrupt(nothing, seq_cst, seq_cst) => ASLEEP,
+            "the interrupter's fences": || park_against_interrupt(seq_cst, nothing, nothing) => ASLEEP,
+        ],
+    }
 }
 
 /// A context ends while somebody interrupts.
@@ -81,17 +81,14 @@ fn leave_against_interrupt(leave_fence: fn(), pin_fence: fn()) {
     let _rang = interrupter.join().unwrap();
 }
 
-#[test]
-fn a_doorbell_that_was_taken_out_is_never_touched() {
-    model(|| leave_against_interrupt(seq_cst, seq_cst));
-}
-
-#[test]
-fn without_the_fence_of_the_leaver_a_visitor_touches_unmapped_memory() {
-    model_must_fail(|| leave_against_interrupt(nothing, seq_cst));
-}
-
-#[test]
-fn without_the_fence_of_the_visitor_it_touches_unmapped_memory() {
-    model_must_fail(|| leave_against_interrupt(seq_cst, nothing));
+model! {
+    a_doorbell_that_was_taken_out_is_never_touched {
+        edges: ["interrupt.visit"],
+        claim: "who interrupts touches no doorbell after its context took it out",
+        scenes: [|| leave_against_interrupt(seq_cst, seq_cst)],
+        twins: [
+            "the leaver's fence": || leave_against_interrupt(nothing, seq_cst) => UNMAPPED,
+            "the visitor's fence": || leave_against_interrupt(seq_cst, nothing) => UNMAPPED,
+        ],
+    }
 }

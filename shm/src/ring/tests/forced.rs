@@ -126,7 +126,7 @@ fn a_chunk_reused_between_look_and_announcement_is_not_read() {
         AT_ANNOUNCED.set(Some(Box::new(move || {
             // As if the writer had scanned before the announcement: the words it sees hold nothing.
             let bench = &mut *hook.borrow_mut();
-            assert!(bench.cell.held(id_of(chunk)));
+            assert!(bench.cell.held(id_of(chunk), Ordering::Acquire));
             bench.cell.table[1].store(0, Ordering::Relaxed);
             bench.publish(2, 500).unwrap();
             bench.publish(3, 500).unwrap();

@@ -88,7 +88,7 @@ fn speed_of_publish_and_take_of_64_bytes() {
     let (mut buf, message, batch) = (InlineBuf::new(), body(1, 64), 100_000u32);
     let mut once = || {
         let room = bench.writer.reserve(&mut bench.pool, 64).unwrap();
-        let held = &mut |id| cell.held(id);
+        let held = &mut |id| cell.held(id, Ordering::Acquire);
         let meta = SlotMeta::default();
         let seq = bench.writer.commit(&mut bench.pool, room, meta, &message, &cell.head, &cell.desc, held).unwrap();
         let hazard = hazards.acquire().unwrap();
