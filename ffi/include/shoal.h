@@ -68,7 +68,9 @@ rmw_ret_t shoal_interrupt_guard_resume(const shoal_interrupt_guard_t * guard);
 // Waiting
 
 /// As rmw_wait(), but says why it ended and returns RMW_RET_OK however it did. An interruption comes before what is
-/// ready: then every entry is NULL and nothing is consumed.
+/// ready: then every entry is NULL and nothing is consumed. The outcome of a stream (SHOAL_END_OF_STREAM, SHOAL_BROKEN)
+/// comes when nothing else is ready: then the entry of its subscription stays, and the outcome is to be taken with
+/// shoal_subscription_take_stream_event(). A wait on subscriptions has their streams watched from then on.
 rmw_ret_t shoal_wait(
   rmw_subscriptions_t * subscriptions,
   rmw_guard_conditions_t * guard_conditions,
@@ -81,6 +83,32 @@ rmw_ret_t shoal_wait(
 
 /// Why the last rmw_wait() or shoal_wait() on this wait set ended; SHOAL_READY before the first.
 rmw_ret_t shoal_wait_outcome(const rmw_wait_set_t * wait_set, shoal_outcome_t * outcome);
+
+// Ends of streams
+
+/// What became of a stream. It comes behind the stream's last sample.
+typedef struct shoal_stream_event_s
+{
+  /// SHOAL_END_OF_STREAM or SHOAL_BROKEN.
+  shoal_outcome_t outcome;
+  /// Not of one publisher, but of the topic: all its publishers have ended. SHOAL_BROKEN if one of them broke.
+  bool of_topic;
+  /// The publisher; zero for the topic.
+  uint8_t publisher_gid[RMW_GID_STORAGE_SIZE];
+  /// Publication sequence number of the publisher's last sample; 0 for the topic, and if it sent none.
+  uint64_t last_sequence;
+} shoal_stream_event_t;
+
+/// Ends the publisher's stream: subscriptions find SHOAL_END_OF_STREAM behind its last sample, late joiners too. Destroying
+/// a publisher is no ending. Publishing fails from then on; finishing again does nothing.
+rmw_ret_t shoal_publisher_finish(const rmw_publisher_t * publisher);
+
+/// Takes what became of a publisher's stream, or of the topic, once its samples have been taken; oldest first, each once.
+/// `taken` is false when nothing has ended since the last call. From the first call on (or the first shoal_wait() on it)
+/// the subscription's streams are watched: those of publishers that have finished and still are there, and all that
+/// finish, or break because their process dies, later. rmw_wait() then reports the subscription once for each.
+rmw_ret_t shoal_subscription_take_stream_event(
+  const rmw_subscription_t * subscription, shoal_stream_event_t * event, bool * taken);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -3,7 +3,10 @@
 #ifndef SHOAL_HPP_
 #define SHOAL_HPP_
 
+#include <chrono>
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -84,6 +87,34 @@ inline shoal_outcome_t wait_outcome(const rmw_wait_set_t * wait_set)
 {
   shoal_outcome_t outcome = SHOAL_READY;
   check(shoal_wait_outcome(wait_set, &outcome));
+  return outcome;
+}
+
+/// What became of a stream; nothing when none has ended since the last call.
+inline std::optional<shoal_stream_event_t> take_stream_event(const rmw_subscription_t * subscription)
+{
+  shoal_stream_event_t event;
+  bool taken = false;
+  check(shoal_subscription_take_stream_event(subscription, &event, &taken));
+  return taken ? std::optional<shoal_stream_event_t>(event) : std::nullopt;
+}
+
+/// Ends a publisher's stream.
+inline void finish(const rmw_publisher_t * publisher)
+{
+  check(shoal_publisher_finish(publisher));
+}
+
+/// Waits until a subscription has something, or this much time is over; says why it ended.
+inline shoal_outcome_t wait(
+  rmw_wait_set_t * wait_set, const rmw_subscription_t * subscription, std::chrono::nanoseconds timeout)
+{
+  void * entries[] = {subscription->data};
+  rmw_subscriptions_t subscriptions{1, entries};
+  const auto nanoseconds = static_cast<uint64_t>(timeout.count() > 0 ? timeout.count() : 0);
+  const rmw_time_t time{nanoseconds / 1000000000, nanoseconds % 1000000000};
+  shoal_outcome_t outcome = SHOAL_READY;
+  check(shoal_wait(&subscriptions, nullptr, nullptr, nullptr, nullptr, wait_set, &time, &outcome));
   return outcome;
 }
 

@@ -4,10 +4,13 @@ Works in any program that runs on rmw_shoal, next to rclpy:
 
     with shoal.Interrupt(signal.SIGTERM):
         outcome, ready = shoal.wait(node, [subscription], timeout=5.0)
-"""
+
+A producer says that nothing follows with shoal.finish(publisher); who reads finds Outcome.END_OF_STREAM behind the last
+sample, and Outcome.BROKEN where the producer's process died instead (shoal.take_stream_event)."""
 from ._interrupt import Interrupt
 from ._library import Error
 from ._outcome import Outcome
+from ._streams import StreamEvent, finish, take_stream_event
 from ._wait import wait
 
-__all__ = ["Error", "Interrupt", "Outcome", "wait"]
+__all__ = ["Error", "Interrupt", "Outcome", "StreamEvent", "finish", "take_stream_event", "wait"]

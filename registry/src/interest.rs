@@ -13,7 +13,7 @@ use crate::layout::{HotCell, SlotState, Word};
 use crate::qos::{qos_compatible, Qos, INTEREST};
 use shoal_shm::sync::{fence, Ordering};
 
-/// A set of wishes; three bits of the hot cell's QoS word.
+/// A set of wishes; four bits of the hot cell's QoS word.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default)]
 pub struct Interest(pub(crate) u64);
 
@@ -24,8 +24,12 @@ impl Interest {
     pub const INCOMPATIBLE_QOS: Interest = Interest(2);
     /// Peers come with another type.
     pub const INCOMPATIBLE_TYPE: Interest = Interest(4);
+    /// The streams of matched publishers end or break.
+    pub const ENDINGS: Interest = Interest(8);
 
-    pub(crate) const ALL: u64 = 7;
+    pub(crate) const ALL: u64 = 15;
+    /// Whom it concerns that a match went.
+    const WENT: Interest = Interest(1 | 8);
 
     pub(crate) fn meets(self, other: Interest) -> bool {
         self.0 & other.0 != 0
@@ -61,7 +65,8 @@ impl Registry {
                 return;
             }
             let concern = match peer.hot.match_key() == hot.match_key() {
-                true if !came || self.is_met(own, hot, peer.slot, peer.hot, peers) => Interest::MATCHED,
+                true if !came => Interest::WENT,
+                true if self.is_met(own, hot, peer.slot, peer.hot, peers) => Interest::MATCHED,
                 true => Interest::INCOMPATIBLE_QOS,
                 false if came => Interest::INCOMPATIBLE_TYPE,
                 false => Interest::default(),

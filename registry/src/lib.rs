@@ -13,6 +13,7 @@ mod ask;
 mod bitmap;
 mod context;
 mod deserted;
+mod ending;
 mod error;
 mod find;
 mod hash;
@@ -29,6 +30,7 @@ mod watch;
 
 pub use context::{JoinOptions, Registry};
 pub use deserted::Deserted;
+pub use ending::Ending;
 pub use error::{ClaimError, JoinError};
 pub use find::{Detail, Found, Usage};
 pub use hash::{match_key, TopicHash};

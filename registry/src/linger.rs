@@ -4,6 +4,7 @@ use crate::context::Registry;
 use crate::find::Found;
 use crate::hash::TopicHash;
 use crate::ident::{Kind, SlotId};
+use crate::interest::Interest;
 use crate::layout::{HotCell, SlotState, Word};
 use crate::qos::{qos_compatible, Durability, History, HotQos, Reliability, KEEP_ALL_DEPTH, SERVICE_DEPTH};
 use shoal_shm::drain;
@@ -22,7 +23,8 @@ impl Registry {
 
     pub(crate) fn is_unwanted(&self, index: u32, word: Word) -> bool {
         let Some((reader, hot)) = word.kind().and_then(Kind::lingers_for).zip(self.map.hot(index)) else { return true };
-        if !has_samples(hot) {
+        let (samples, ended) = (has_samples(hot), self.has_ended(word, hot));
+        if !samples && !ended {
             return true;
         }
         let offered = hot.qos();
@@ -33,25 +35,32 @@ impl Registry {
             if !may_match(offered, f.hot.qos()) {
                 return;
             }
-            deepest = deepest.max(kept_for(reader, f.hot.qos())).max(1);
+            let told = ended && wants_endings(f.hot);
+            let least = if told { ENDINGS_KEPT } else { 1 };
+            deepest = deepest.max(kept_for(reader, f.hot.qos())).max(least);
             let unread = !drain::is_drained(f.hot.pending(), f.hot.draining(), bit);
-            waiting |= unread && self.do_match(me, f.slot);
+            waiting |= unread && (samples || told) && self.do_match(me, f.slot);
         });
         !waiting || self.closed_after(index, word, hot) >= deepest
     }
 
-    /// Marks the outlet at every reader, for an owner that may have died between its last commit and its mark.
+    /// Marks the outlet at every reader, for an owner that may have died between its last commit and its mark; where it
+    /// never committed, at those that want to know that its stream ended.
     pub(crate) fn mark_for(&self, index: u32, word: Word) {
         let Some((reader, hot)) = word.kind().and_then(Kind::lingers_for).zip(self.map.hot(index)) else { return };
-        if !has_samples(hot) {
+        let (samples, ended) = (has_samples(hot), self.has_ended(word, hot));
+        if !samples && !ended {
             return;
         }
         let bit = drain::class_of(index);
         let mut contexts = Vec::new();
+        // ORDERING(registry.interest): the death, then fence, then wishes; meets the fence in `want`.
         fence(Ordering::SeqCst);
         self.for_each_reader(reader, word.topic(), hot, &mut |f| {
-            drain::mark(f.hot.pending(), bit);
-            contexts.push(f.hot.owner().0);
+            if samples || wants_endings(f.hot) {
+                drain::mark(f.hot.pending(), bit);
+                contexts.push(f.hot.owner().0);
+            }
         });
         // ORDERING(drain.mark): marks, then fence, then doorbells, as a publisher does.
         fence(Ordering::SeqCst);
@@ -97,6 +106,13 @@ impl Registry {
 /// client on.
 fn has_samples(outlet: &HotCell) -> bool {
     outlet.head().load(Ordering::Acquire) != 0 || outlet.ring().load(Ordering::Acquire) != 0
+}
+
+/// How many ended publishers of a topic are kept for readers that want to know of each, and do not look.
+const ENDINGS_KEPT: u32 = 64;
+
+fn wants_endings(reader: &HotCell) -> bool {
+    reader.qos().interest().meets(Interest::ENDINGS)
 }
 
 /// How many unread samples are kept for a reader.

@@ -121,9 +121,13 @@ pub fn qos_compatible(offered: &Qos, requested: &Qos) -> Result<(), PolicyKind> 
 /// Where the interest stands in the packed word.
 pub(crate) const INTEREST: u32 = 12;
 
+/// The bit of the packed word in which a publisher says that its stream is finished.
+pub(crate) const FINISHED: u64 = 1 << 16;
+
 /// The part of a profile that stands in a hot cell: `{reliability:2, durability:2, history:2, liveliness:3,
-/// has_deadline:1, has_lifespan:1, has_lease:1, interest:3, spare:17, depth:32}` from the low bit up. The interest is no
-/// part of the profile: the owner sets it when it wants to be told of its peers ([`Interest`]).
+/// has_deadline:1, has_lifespan:1, has_lease:1, interest:4, finished:1, spare:15, depth:32}` from the low bit up. Interest and
+/// end are no part of the profile: the owner sets them when it wants to be told of its peers ([`Interest`]), and when its
+/// stream is finished.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub struct HotQos(pub(crate) u64);
 
@@ -207,6 +211,11 @@ impl HotQos {
     /// What the endpoint wants to be woken for.
     pub fn interest(self) -> Interest {
         Interest(self.0 >> INTEREST & Interest::ALL)
+    }
+
+    /// Whether the publisher has finished its stream.
+    pub fn is_finished(self) -> bool {
+        self.0 & FINISHED != 0
     }
 
     /// Whether the detail slot names a finite deadline.

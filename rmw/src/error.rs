@@ -63,6 +63,11 @@ pub enum Error {
         /// Namespace asked for.
         namespace: String,
     },
+    /// The publisher's stream was finished.
+    #[error(
+        "the stream of this publisher was finished (shoal_publisher_finish); create another publisher to send more"
+    )]
+    Finished,
     /// A bounded wait came to its end.
     #[error("{0}")]
     Timeout(String),
@@ -104,6 +109,7 @@ impl Error {
             | Error::Forked
             | Error::Damaged { .. }
             | Error::ShutDown
+            | Error::Finished
             | Error::Other(_) => ErrorKind::Error,
         }
     }

@@ -9,6 +9,7 @@ mod loans;
 mod read;
 mod select;
 mod sources;
+mod streams;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -32,8 +33,10 @@ use crate::outlet::hot_cell;
 use crate::peers::PeerViews;
 use filtering::Filtering;
 use sources::Source;
+use streams::Streams;
 
 pub(crate) use read::hazard;
+pub use streams::StreamEvent;
 
 /// Samples that one take finds gone, beyond those that a reader keeps, before it gives up for now.
 const MISSES_MORE: u64 = 64;
@@ -52,6 +55,8 @@ pub(crate) struct Inlet {
     state: Mutex<State>,
     /// Locked with `state` held, and only where that says `filtered`.
     filtering: Mutex<Filtering>,
+    /// Whether somebody wants to know of streams that end.
+    watching: AtomicBool,
     /// The slot was handed on: a service's responses may outlive it.
     retired: AtomicBool,
 }
@@ -89,6 +94,7 @@ struct State {
     /// Whether somebody wants to know how many came.
     counting: bool,
     arrived: u64,
+    streams: Streams,
 }
 
 /// Reads the sample of a source, by the source's index and the sample's sequence number.
@@ -136,8 +142,10 @@ impl Inlet {
                 acks: (plan.outlets == Kind::Publisher && is_lossless(&plan.qos)).then(Acks::default),
                 counting: false,
                 arrived: 0,
+                streams: Streams::default(),
             }),
             filtering: Mutex::default(),
+            watching: AtomicBool::new(false),
             retired: AtomicBool::new(false),
         };
         inlet.set_filter(plan.filter);

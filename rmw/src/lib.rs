@@ -38,6 +38,7 @@ pub use context::{Context, ContextOptions, Discovery};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Event, EventKind, LivelinessStatus, MatchedStatus, Status, Totals};
 pub use guard_condition::GuardCondition;
+pub use inlet::StreamEvent;
 pub use loan::Copier;
 pub use message::{Encapsulation, Incoming, MessageInfo, Outgoing, ServiceInfo, Sink, TypeInfo, CDR_LITTLE_ENDIAN};
 pub use node::Node;

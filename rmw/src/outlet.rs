@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use shoal_registry::{HotCell, Kind, Qos, Registry, SlotId};
 use shoal_shm::arena::{AllocError, Arena};
+use shoal_shm::crash_point;
 use shoal_shm::ring::{Reservation, SlotMeta, Writer, HEADER, MAX_STRIDE};
 use shoal_shm::sync::AtomicU64;
 
@@ -44,6 +45,7 @@ struct State {
     readers: Readers,
     scratch: Scratch,
     loans: Loans,
+    finished: bool,
 }
 
 /// What an outlet is made from.
@@ -73,6 +75,7 @@ impl Outlet {
                 readers: Readers::default(),
                 scratch: scratch(),
                 loans: Loans::default(),
+                finished: false,
             }),
         }
     }
@@ -123,7 +126,12 @@ impl Outlet {
         let offer = self.offer();
         let hot = self.hot()?;
         let mut state = self.state.lock();
-        let State { writer: Some(writer), readers, scratch, loans } = &mut *state else { return Err(Error::ShutDown) };
+        if state.finished {
+            return Err(Error::Finished);
+        }
+        let State { writer: Some(writer), readers, scratch, loans, .. } = &mut *state else {
+            return Err(Error::ShutDown);
+        };
         readers.refresh_if_moved(registry, &offer);
         if offer.is_lossless() {
             let window = Room::window(readers.deepest().max(1), size);
@@ -138,6 +146,22 @@ impl Outlet {
         readers.refresh_after_commit(registry, &offer);
         readers.announce(registry, offer.bit());
         Ok(sequence)
+    }
+
+    /// Ends the stream: nothing is sent any more, and readers find the end behind the last sample. Does nothing the
+    /// second time.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let _using = self.context.using()?;
+        let registry = self.context.registry();
+        let offer = self.offer();
+        let state = &mut *self.state.lock();
+        if !std::mem::replace(&mut state.finished, true) {
+            registry.finish(self.slot);
+            crash_point!("stream.finished");
+            state.readers.refresh_after_commit(registry, &offer);
+            state.readers.announce(registry, offer.bit());
+        }
+        Ok(())
     }
 
     /// How many of the newest samples must stay: history for late joiners, and what matched readers have not read.

@@ -105,6 +105,16 @@ impl Publisher {
         Ok(sequence)
     }
 
+    /// Ends the stream, which deleting the publisher does not: subscriptions that ask for it find
+    /// [`Outcome::EndOfStream`](crate::Outcome) behind the last sample. Nothing can be sent any more. Doing it again does
+    /// nothing.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn finish(&self) -> Result<()> {
+        self.outlet.finish()
+    }
+
     /// Says that the publisher is alive, which an automatic one need not: its process does.
     ///
     /// # Errors

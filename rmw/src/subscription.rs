@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::events::{Event, EventCallbacks, EventKind, Events};
 use crate::filter::SampleFilter;
 use crate::graph;
-use crate::inlet::{Inlet, InletPlan, Taken};
+use crate::inlet::{Inlet, InletPlan, StreamEvent, Taken};
 use crate::loan::{Copier, Loanable, Loans};
 use crate::matching::kept;
 use crate::message::{MessageInfo, Sink, TypeInfo};
@@ -128,6 +128,25 @@ impl Subscription {
     /// Whether [`take`](Self::take) would find a sample now.
     pub fn has_data(&self) -> bool {
         self.inlet.has_data()
+    }
+
+    /// From now on, at the latest with the first [`take_stream_event`](Self::take_stream_event), the ends of streams are
+    /// recorded: of publishers that have finished and still are there, and of all that finish or die later.
+    pub fn watch_streams(&self) {
+        self.inlet.watch_streams();
+    }
+
+    /// Takes what became of a publisher's stream, or of all of the topic, once its samples have been taken; oldest first,
+    /// each once. `Ok(None)`: nothing ended since the last call.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn take_stream_event(&self) -> Result<Option<StreamEvent>> {
+        self.inlet.take_stream_event()
+    }
+
+    pub(crate) fn streams(&self) -> Option<&Inlet> {
+        self.inlet.watches_streams().then_some(&*self.inlet)
     }
 
     /// Takes only samples that pass from now on, `None`: all. Samples that passed an earlier filter and were not taken

@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::events::Event;
 use crate::guard_condition::GuardCondition;
+use crate::inlet::Inlet;
 use crate::service::Service;
 use crate::subscription::Subscription;
 
@@ -40,12 +41,12 @@ pub enum Waitable<'a> {
     Event(Event<'a>),
 }
 
-/// How long an interruption of the process (`shoal_shm::wait::Interrupt`) ends waits.
+/// What a wait makes of an interruption of the process (`shoal_shm::wait::Interrupt`), and of streams that end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// One wait of each thread: for callers that know nothing of interruptions and wait again.
+    /// Each ends one wait, an interruption one of each thread: for callers that know nothing of them and wait again.
     Once,
-    /// Every wait, until it is resumed.
+    /// Both end every wait, until the process is resumed and the outcome of the stream is taken.
     UntilResumed,
 }
 
@@ -70,10 +71,25 @@ impl Manner {
     }
 }
 
+/// What a look found.
+#[derive(Clone, Copy)]
+enum Report {
+    Nothing,
+    Ready,
+    /// Nothing to take, but a stream's outcome.
+    Stream(Outcome),
+}
+
 impl Waitable<'_> {
-    fn is_ready(&self) -> bool {
+    fn is_ready(&self, manner: Manner) -> bool {
         match self {
-            Waitable::Subscription(subscription) => subscription.has_data(),
+            Waitable::Subscription(subscription) => {
+                subscription.has_data()
+                    || subscription.streams().is_some_and(|inlet| match manner {
+                        Manner::Once => inlet.has_stream_news(false),
+                        Manner::UntilResumed => inlet.stream_outcome().is_some(),
+                    })
+            }
             Waitable::Service(service) => service.has_data(),
             Waitable::Client(client) => client.has_data(),
             Waitable::Guard(guard) => guard.is_set(),
@@ -81,10 +97,20 @@ impl Waitable<'_> {
         }
     }
 
-    fn report(&self) -> bool {
-        match self {
+    fn report(&self, manner: Manner) -> Report {
+        let ready = match self {
             Waitable::Guard(guard) => guard.consume(),
-            other => other.is_ready(),
+            Waitable::Subscription(subscription) => match subscription.streams() {
+                Some(inlet) if !subscription.has_data() => return stream_report(inlet, manner),
+                Some(_) => true,
+                None => subscription.has_data(),
+            },
+            other => other.is_ready(manner),
+        };
+        if ready {
+            Report::Ready
+        } else {
+            Report::Nothing
         }
     }
 
@@ -98,6 +124,12 @@ impl Waitable<'_> {
         }
     }
 
+    fn watch_streams(&self) {
+        if let Waitable::Subscription(subscription) = self {
+            subscription.watch_streams();
+        }
+    }
+
     fn is_graph(&self) -> bool {
         matches!(self, Waitable::Guard(guard) if guard.is_graph())
     }
@@ -106,6 +138,7 @@ impl Waitable<'_> {
     fn needs_the_living(&self) -> bool {
         match self {
             Waitable::Event(event) => event.depends_on_the_living(),
+            Waitable::Subscription(subscription) => subscription.streams().is_some(),
             other => other.is_graph(),
         }
     }
@@ -137,7 +170,7 @@ pub fn wait(
 }
 
 /// As [`wait`], with the choice of what an interruption means. [`Outcome::Interrupted`] comes before what is ready:
-/// nothing is consumed then.
+/// nothing is consumed then; a stream's outcome comes behind what is ready.
 ///
 /// # Errors
 /// As [`wait`].
@@ -161,6 +194,10 @@ pub fn wait_in(
     if graph {
         watched.iter().for_each(|registry| registry.watch_graph());
     }
+    if manner == Manner::UntilResumed {
+        // Whoever asks why a wait ended wants to know that its streams did.
+        items.iter().for_each(Waitable::watch_streams);
+    }
     let look_for_the_dead = items.iter().any(Waitable::needs_the_living);
     let guarded = items.iter().any(|item| matches!(item, Waitable::Guard(_)));
     let ends = Ends { at: end, context, goes_on: guarded && context.is_shut_down(), manner };
@@ -172,8 +209,8 @@ pub fn wait_in(
         if look_for_the_dead {
             watched.iter().for_each(|registry| registry.sweep());
         }
-        if look(items, ready) {
-            return Ok(Outcome::Ready);
+        if let Some(outcome) = look(manner, items, ready) {
+            return Ok(outcome);
         }
         if ends.have_come() {
             return Ok(Outcome::TimedOut);
@@ -214,14 +251,28 @@ fn watched_registries<'a>(context: &'a Arc<Context>, items: &'a [Waitable<'_>]) 
     watched
 }
 
-/// Reports what is ready; consumes what it reports.
-fn look(items: &[Waitable<'_>], ready: &mut [bool]) -> bool {
-    let mut any = false;
-    for (item, ready) in items.iter().zip(ready.iter_mut()) {
-        *ready = item.report();
-        any |= *ready;
+/// What became of a stream: for callers that know nothing of it, that the subscription is ready, once.
+fn stream_report(inlet: &Inlet, manner: Manner) -> Report {
+    match manner {
+        Manner::Once if inlet.has_stream_news(true) => Report::Ready,
+        Manner::Once => Report::Nothing,
+        Manner::UntilResumed => inlet.stream_outcome().map_or(Report::Nothing, Report::Stream),
     }
-    any
+}
+
+/// Reports what is ready, and consumes what it reports. Samples come before outcomes of streams.
+fn look(manner: Manner, items: &[Waitable<'_>], ready: &mut [bool]) -> Option<Outcome> {
+    let mut found = None;
+    for (item, ready) in items.iter().zip(ready.iter_mut()) {
+        let report = item.report(manner);
+        *ready = !matches!(report, Report::Nothing);
+        match report {
+            Report::Nothing => {}
+            Report::Ready => found = Some(Outcome::Ready),
+            Report::Stream(outcome) => found = found.or(Some(outcome)),
+        }
+    }
+    found
 }
 
 /// The nearest of the end, the next look for the dead, and what the items expect.
@@ -237,7 +288,7 @@ fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], ends: &Ends<'_>, lo
     let parked: Vec<Parked<'_>> = watched.iter().map(|registry| registry.park()).collect();
     // ORDERING(park.ring): `park` has fenced, so the parked bit is out before this last look; meets the fence of whoever
     // rings (Readers::announce, Responses::send, GuardCondition::trigger, Bells::interrupt).
-    if !ends.was_cut_short() && !ends.manner.would_interrupt() && !items.iter().any(Waitable::is_ready) {
+    if !ends.was_cut_short() && !ends.manner.would_interrupt() && !items.iter().any(|item| item.is_ready(ends.manner)) {
         let words: Vec<_> = parked.iter().map(Parked::word).collect();
         // After the look, which brings up to date what the items expect. However it ends, the caller looks again.
         let _ = wait_any(&words, nearest(ends.at, look_for_the_dead, items));

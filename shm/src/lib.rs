@@ -11,6 +11,7 @@ pub mod crash;
 pub mod credit;
 pub mod doorbell;
 pub mod drain;
+pub mod ending;
 pub mod futex;
 pub mod hazard;
 pub mod lock;

@@ -2,7 +2,7 @@
 //
 // usage: shoal_writer TOPIC COUNT THEN
 //   COUNT: how many; 0 for without end
-//   THEN: `silent` says "sent" and sleeps until it is killed
+//   THEN: `silent` says "sent" and sleeps until it is killed, `finish` ends the stream first, `destroy` does not
 #include <unistd.h>
 
 #include "shoal_test.h"
@@ -23,6 +23,12 @@ int main(int argc, char ** argv)
     publish_number(publisher, number);
   }
   SAY("sent");
+  if (strcmp(argv[3], "finish") == 0) {
+    CHECK(shoal_publisher_finish(publisher) == RMW_RET_OK);
+    CHECK(shoal_publisher_finish(publisher) == RMW_RET_OK);
+    CHECK(publish_text(publisher, "after the end") == RMW_RET_ERROR);
+    rmw_reset_error();
+  }
   if (strcmp(argv[3], "silent") == 0) {
     pause();
   }

@@ -95,6 +95,7 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         serialization::EXPORTS,
         service::EXPORTS,
         shoal::interrupt::EXPORTS,
+        shoal::streams::EXPORTS,
         shoal::wait::EXPORTS,
         subscription::EXPORTS,
         take::EXPORTS,

@@ -7,3 +7,4 @@ mod interruption;
 #[path = "../common/native.rs"]
 mod native;
 mod programs;
+mod streams;

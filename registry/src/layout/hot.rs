@@ -1,7 +1,8 @@
 //! The hot cell: what peers of an endpoint touch for every sample. One cache line a slot.
 
 use crate::layout::HOT_LEN;
-use crate::qos::HotQos;
+use crate::qos::{HotQos, FINISHED};
+use shoal_shm::ending;
 use shoal_shm::sync::{AtomicU64, Ordering};
 
 /// What stands in [`HotCell::asserted`] after the death of a publisher's process.
@@ -58,6 +59,16 @@ impl HotCell {
     /// [`Registry::set_reach`](crate::Registry::set_reach).
     pub fn qos(&self) -> HotQos {
         HotQos(self.0[5].load(Ordering::Relaxed))
+    }
+
+    /// The last sequence number of a publisher that has finished its stream; `None`: it goes on.
+    pub fn last_of_finished(&self) -> Option<u64> {
+        ending::last(&self.0[5], FINISHED, self.head())
+    }
+
+    /// Only the owner does this, after its last commit.
+    pub(crate) fn finish(&self) {
+        ending::finish(&self.0[5], FINISHED);
     }
 
     /// The word in which the owner, and nobody else, sets what it wants to be woken for.

@@ -28,7 +28,7 @@ pub(crate) use word::{Word, HASH_FIELD};
 /// Name of the registry file in a domain directory.
 pub(crate) const FILE: &str = "registry";
 /// Version of everything this crate and the ring protocol lay out in shared memory.
-pub(crate) const LAYOUT_VERSION: u64 = 1;
+pub(crate) const LAYOUT_VERSION: u64 = 2;
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"SHOALREG");
 
 pub(crate) const MAX_CONTEXTS: usize = 4096;

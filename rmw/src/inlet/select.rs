@@ -15,7 +15,9 @@ impl Inlet {
         for bit in bits(state.active) {
             let class = class_of(&state.sources, bit);
             class.clone().for_each(|index| self.expire(state, index));
-            if !class.into_iter().any(|index| self.unread(&state.sources[index])) {
+            if !class.clone().any(|index| self.unread(&state.sources[index])) {
+                // Before the class is given up, as its outlets may be gone after that.
+                class.for_each(|index| self.note_end(state, index));
                 state.active &= !bit;
                 drain::finish(hot.draining(), bit);
             }

@@ -27,6 +27,8 @@ pub(super) struct Source {
     pub(super) waiting: Option<u64>,
     /// Sequence and source time of the next sample, once looked up.
     pub(super) next: Option<(u64, i64)>,
+    /// Its end has been recorded.
+    pub(super) ended: bool,
     /// Known, but never read: incompatible, own while own are ignored, or closed before this reader joined.
     pub(super) muted: bool,
     /// Age in nanoseconds after which a sample is not delivered any more; `i64::MAX` for ever.
@@ -70,7 +72,13 @@ impl Inlet {
             }
         });
         sources.sort_by_key(|source| class_order(source.slot));
-        state.sources = sources;
+        let before = std::mem::replace(&mut state.sources, sources);
+        let is_there = |slot: SlotId| {
+            let found = state.sources.binary_search_by_key(&class_order(slot), |source| class_order(source.slot));
+            found.is_ok_and(|at| state.sources[at].slot == slot)
+        };
+        let gone: Vec<_> = before.into_iter().filter(|source| !is_there(source.slot)).collect();
+        self.note_gone(&mut state.streams, &gone);
         state.views.retain(|views| state.sources.iter().any(|source| source.context_id == views.context()));
         self.tell_progress(state);
     }
@@ -109,7 +117,8 @@ impl Inlet {
             false => i64::MAX,
         };
         let (slot, start, counted, next, waiting) = (found.slot, watermark, watermark, None, None);
-        Source { slot, context, endpoint, context_id, start, counted, watermark, waiting, next, muted, lifespan }
+        let ended = false;
+        Source { slot, context, endpoint, context_id, start, counted, watermark, waiting, next, ended, muted, lifespan }
     }
 
     /// Where a joiner starts on an outlet that was there before it.

@@ -75,3 +75,75 @@ def waiting_ends_at_a_signal_while_samples_pour_in(t):
     t.equal(waiter.expect(), "taking", "the waiter")
     os.kill(waiter.pid, signal.SIGTERM)
     t.equal(waiter.result(), ([("INTERRUPTED", 0)], True, False, True), "outcomes, flag, flag after resume, restored")
+
+
+COUNT = 200
+
+
+def stream_reader(me, patience):
+    """What a subscription says until its topic has ended, or nothing comes for a time."""
+    node = ros.start("reader")
+    shoal = package()
+    subscription = node.create_subscription(Int32, "stream", lambda _: None, ros.qos(1000))
+    said = [shoal.take_stream_event(subscription)]
+    me.tell("reading")
+    while True:
+        outcome, ready = shoal.wait(node, [subscription], timeout=patience)
+        if outcome == shoal.Outcome.READY:
+            said.append(subscription.handle.take_message(Int32, False)[0].data)
+        elif outcome == shoal.Outcome.TIMED_OUT:
+            return said + ["TIMED_OUT"]
+        else:
+            event = shoal.take_stream_event(subscription)
+            said.append((event.outcome.name, event.publisher is not None, event.last_sequence))
+            if event.publisher is None:
+                return said
+
+
+def stream_writer(me, then):
+    ros.start("writer")
+    publish = ros.numbers("stream", ros.qos(1000))
+    ros.matched(publish.publisher)
+    for number in range(1, COUNT + 1):
+        publish(number)
+    if then == "finish":
+        shoal = package()
+        shoal.finish(publish.publisher)
+        try:
+            publish(0)
+        except Exception as e:  # rclpy raises what its C++ side throws
+            return "finished" in str(e)
+        return False
+    me.tell("sent")
+    me.hear()
+
+
+def reads(t, then, patience=30.0):
+    plugin_only()
+    reader = t.fork(stream_reader, patience)
+    t.equal(reader.expect(), "reading", "the reader")
+    return reader, t.fork(stream_writer, then)
+
+
+@case(limit=60)
+def waiting_for_a_finished_producer_ends_behind_its_last_sample(t):
+    reader, writer = reads(t, "finish")
+    t.equal(writer.result(30), True, "publishing after the end fails")
+    ends = [("END_OF_STREAM", True, COUNT), ("END_OF_STREAM", False, 0)]
+    t.equal(reader.result(40), [None, *range(1, COUNT + 1), *ends], "the reader said")
+
+
+@case(limit=60)
+def waiting_for_a_killed_producer_ends_as_broken_behind_its_last_sample(t):
+    reader, writer = reads(t, "silent")
+    t.equal(writer.expect(30), "sent", "the writer")
+    writer.kill()
+    ends = [("BROKEN", True, COUNT), ("BROKEN", False, 0)]
+    t.equal(reader.result(40), [None, *range(1, COUNT + 1), *ends], "the reader said")
+
+
+@case(limit=60)
+def waiting_for_a_silent_producer_times_out(t):
+    reader, writer = reads(t, "silent", 1.0)
+    t.equal(writer.expect(30), "sent", "the writer")
+    t.equal(reader.result(40), [None, *range(1, COUNT + 1), "TIMED_OUT"], "the reader said")

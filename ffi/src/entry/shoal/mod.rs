@@ -1,6 +1,7 @@
 //! shoal.h: what there is beyond the RMW API.
 
 pub(super) mod interrupt;
+pub(super) mod streams;
 pub(super) mod wait;
 
 use shoal_rmw::Outcome;
