@@ -7,7 +7,7 @@ use crate::{env, paths, plugin};
 use nix::sys::signal::{killpg, Signal};
 use nix::unistd::Pid;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -67,16 +67,31 @@ pub fn run_all(prefix: &Prefix, lib: Option<&Path>, only: &str) -> Result<Counts
     let logs = paths::target().join("ros-cases").join(prefix.distro.name());
     at(&logs, std::fs::create_dir_all(&logs))?;
     let mut counts = Counts::default();
-    for case in table(prefix, lib)?.iter().filter(|c| c.is_chosen(only)) {
-        let (verdict, seconds) = case.run(prefix, lib, &logs)?;
-        println!("{} {:5.1} s  {}: {}", verdict.word(), seconds, case.name, verdict.text());
-        match verdict {
-            Verdict::Pass(_) => counts.passed += 1,
-            Verdict::Skip(_) => counts.skipped += 1,
-            Verdict::Fail(_) => counts.failed += 1,
-        }
+    for case in table(prefix, lib)?.iter().filter(|c| is_chosen(&c.name, only)) {
+        let mut command = python(prefix, lib, "run.py");
+        command.arg(&case.name);
+        counts += run_one(&case.name, command, case.limit, &logs.join(format!("{}.log", case.name)))?;
     }
     Ok(counts)
+}
+
+/// Whether a name contains one of the comma-separated words of `only`, which is none for all.
+pub fn is_chosen(name: &str, only: &str) -> bool {
+    only.is_empty() || only.split(',').any(|word| name.contains(word))
+}
+
+/// Runs one case under a watchdog, with its output in a log whose last line is what it says of itself, and prints a
+/// line for it.
+pub fn run_one(name: &str, mut command: Command, limit: Duration, log: &Path) -> Result<Counts, Failure> {
+    let out = at(log, std::fs::File::create(log))?;
+    let err = at(log, out.try_clone())?;
+    // A group of its own: whatever a case leaves behind, also when it hangs, ends with the group.
+    command.process_group(0).stdin(Stdio::null()).stdout(out).stderr(err);
+    let start = Instant::now();
+    let child = command.spawn().map_err(|source| Failure::Start { what: run::shown(&command), source })?;
+    let verdict = judge(watch(child, limit), limit, log);
+    println!("{} {:5.1} s  {name}: {}", verdict.word(), start.elapsed().as_secs_f64(), verdict.text());
+    Ok(verdict.count())
 }
 
 /// A Python of the prefix that runs one of our scripts on the plugin.
@@ -107,6 +122,16 @@ impl Verdict {
         }
     }
 
+    fn count(&self) -> Counts {
+        let mut counts = Counts::default();
+        match self {
+            Verdict::Pass(_) => counts.passed = 1,
+            Verdict::Skip(_) => counts.skipped = 1,
+            Verdict::Fail(_) => counts.failed = 1,
+        }
+        counts
+    }
+
     fn text(&self) -> &str {
         let (Verdict::Pass(t) | Verdict::Skip(t) | Verdict::Fail(t)) = self;
         t
@@ -127,37 +152,15 @@ fn table(prefix: &Prefix, lib: Option<&Path>) -> Result<Vec<Case>, Failure> {
     })
 }
 
-impl Case {
-    fn is_chosen(&self, only: &str) -> bool {
-        only.is_empty() || only.split(',').any(|word| self.name.contains(word))
-    }
-
-    fn run(&self, prefix: &Prefix, lib: Option<&Path>, logs: &Path) -> Result<(Verdict, f64), Failure> {
-        let log = logs.join(format!("{}.log", self.name));
-        let out = at(&log, std::fs::File::create(&log))?;
-        let err = at(&log, out.try_clone())?;
-        let mut command = python(prefix, lib, "run.py");
-        // A group of its own: whatever a case leaves behind, also when it hangs, ends with the group.
-        command.arg(&self.name).process_group(0).stdin(Stdio::null()).stdout(out).stderr(err);
-        let start = Instant::now();
-        let child = command.spawn().map_err(|source| Failure::Start { what: run::shown(&command), source })?;
-        let code = watch(child, self.limit);
-        Ok((self.judge(code, &log), start.elapsed().as_secs_f64()))
-    }
-
-    fn judge(&self, code: Option<i32>, log: &PathBuf) -> Verdict {
-        let text = std::fs::read(log).map(|b| String::from_utf8_lossy(&b).into_owned()).unwrap_or_default();
-        let last = text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("no output").to_owned();
-        match code {
-            Some(0) => Verdict::Pass(last),
-            Some(77) => Verdict::Skip(last),
-            Some(_) => Verdict::Fail(format!("{last} (log: {})", log.display())),
-            None => Verdict::Fail(format!(
-                "ended by a signal or by the watchdog after {} s (log: {})",
-                self.limit.as_secs(),
-                log.display()
-            )),
-        }
+fn judge(code: Option<i32>, limit: Duration, log: &Path) -> Verdict {
+    let text = std::fs::read(log).map(|b| String::from_utf8_lossy(&b).into_owned()).unwrap_or_default();
+    let last = text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("no output").to_owned();
+    let (seconds, log) = (limit.as_secs(), log.display());
+    match code {
+        Some(0) => Verdict::Pass(last),
+        Some(77) => Verdict::Skip(last),
+        Some(_) => Verdict::Fail(format!("{last} (log: {log})")),
+        None => Verdict::Fail(format!("ended by a signal or by the watchdog after {seconds} s (log: {log})")),
     }
 }
 

@@ -3,12 +3,12 @@
 use crate::cases::{self, Counts};
 use crate::prefix::{self, Distro, Prefix};
 use crate::run::{self, Failure};
-use crate::{paths, plugin};
+use crate::{capi, paths, plugin};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// The Rust tests of the workspace, then the ROS 2 client cases on jazzy, then a build and the smoke cases on kilted.
-/// Prints the counts at the end.
+/// The Rust tests of the workspace, then the C and C++ programs and the ROS 2 client cases on jazzy, then a build, the
+/// programs and the smoke cases on kilted. Prints the counts at the end.
 pub fn test(ros_only: bool) -> Result<(), Failure> {
     let prefix = prefix::find_or_make(None)?;
     let mut counts = Counts::default();
@@ -16,11 +16,13 @@ pub fn test(ros_only: bool) -> Result<(), Failure> {
         counts += rust_tests(&prefix)?;
     }
     let lib = plugin::build(&prefix)?;
+    counts += capi::run_all(&prefix, &lib, "")?;
     counts += cases::run_all(&prefix, Some(&lib), "")?;
     if prefix.wheels {
         let other = prefix::find_or_make(Some(Distro::Kilted))?;
-        println!("-- {}: build and smoke", other.distro);
+        println!("-- {}: build, C and C++ programs, smoke", other.distro);
         let lib = plugin::build(&other)?;
+        counts += capi::run_all(&other, &lib, "")?;
         counts += cases::run_all(&other, Some(&lib), "smoke")?;
     }
     counts.close()

@@ -1,6 +1,7 @@
 //! Set-up, build, demo and tests of rmw_shoal: `cargo xtask --help`.
 #![forbid(unsafe_code)]
 
+mod capi;
 mod cases;
 mod checks;
 mod demo;
@@ -43,6 +44,8 @@ enum Task {
     },
     /// The ROS 2 client cases alone (tests/ros)
     Cases(cases::Choice),
+    /// The C and C++ programs alone (tests/c/rmw): every export, with every documented error
+    Capi(capi::Choice),
     /// Clippy over the whole workspace; a warning is an error
     Clippy,
     /// The loom models of shoal-shm
@@ -69,6 +72,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Demo { distro } => demo::run(distro),
         Task::Test { ros_only } => checks::test(ros_only),
         Task::Cases(choice) => cases::run_chosen(&choice),
+        Task::Capi(choice) => capi::run_chosen(&choice),
         Task::Clippy => checks::clippy(),
         Task::Loom => checks::loom(),
         Task::Probes(choice) => checks::probes(&choice),

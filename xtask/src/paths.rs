@@ -25,3 +25,8 @@ pub fn ros_home() -> PathBuf {
 pub fn ros_scripts() -> PathBuf {
     workspace().join("tests").join("ros")
 }
+
+/// The C and C++ programs.
+pub fn c_programs() -> PathBuf {
+    workspace().join("tests/c/rmw")
+}

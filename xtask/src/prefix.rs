@@ -1,6 +1,6 @@
 //! The ROS 2 that everything is built against and run with: an installed one, or one made of wheels.
 
-use crate::run::Failure;
+use crate::run::{at, Failure};
 use crate::{machine, paths, wheels};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -59,6 +59,14 @@ impl Prefix {
             dirs.extend(children(&python.join("site-packages"), |n| n.starts_with("ros_") && n.ends_with(".libs")));
         }
         dirs
+    }
+
+    /// The folders that hold its headers: ROS has one for each package.
+    pub fn include_dirs(&self) -> Result<Vec<PathBuf>, Failure> {
+        let include = self.root.join("include");
+        let packages = at(&include, std::fs::read_dir(&include))?;
+        let packages = packages.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+        Ok(std::iter::once(include.clone()).chain(packages).collect())
     }
 
     /// LD_LIBRARY_PATH: its own folders, then what was set already.
