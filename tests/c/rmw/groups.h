@@ -25,6 +25,9 @@
 GROUPS(DECLARE_GROUP)
 #undef DECLARE_GROUP
 
+// The path of this program, for children. Not /proc/self/exe: that may be a tool which interprets the program.
+extern const char * program_path;
+
 // What this program does as the child of a group.
 void child_talker(void);
 void child_listener(void);

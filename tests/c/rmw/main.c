@@ -7,6 +7,8 @@
 #include "groups.h"
 #include "types.h"
 
+const char * program_path;
+
 typedef struct entry
 {
   const char * name;
@@ -37,6 +39,7 @@ static bool run(const entry_t * entries, size_t count, const char * name)
 
 int main(int argc, char ** argv)
 {
+  program_path = argv[0];
   if (argc == 2 && strcmp(argv[1], "--list") == 0) {
     for (size_t i = 0; i < COUNT(groups); i++) {
       printf("%s\n", groups[i].name);

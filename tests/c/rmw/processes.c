@@ -26,7 +26,7 @@ static child_t start(const char * name)
       close(in[i]);
       close(out[i]);
     }
-    execl("/proc/self/exe", "child", name, introspection ? "introspection" : "dispatch", (char *)NULL);
+    execl(program_path, program_path, name, introspection ? "introspection" : "dispatch", (char *)NULL);
     _exit(127);
   }
   close(in[0]);
