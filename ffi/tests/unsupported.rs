@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use common::{set_bool_type, string_type, take_error, World};
-use rmw_shoal::entry::later::{PARTLY, TABLE};
+use rmw_shoal::entry::refusals::{PARTLY, TABLE};
 use rmw_shoal::sys;
 
 #[test]

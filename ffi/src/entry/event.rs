@@ -9,7 +9,7 @@ use shoal_rmw::{Event, EventKind, PolicyKind, Status, Totals};
 
 use crate::boundary::{exports, Failure, In, InOut};
 use crate::entry::callbacks::callback_of;
-use crate::entry::later::refuse;
+use crate::entry::refusals::refuse;
 use crate::handle::{check_ours, PublisherData, SubscriptionData, IDENTIFIER};
 use crate::sys;
 

@@ -10,11 +10,11 @@ mod graph;
 mod guard_condition;
 mod init;
 mod init_options;
-pub mod later;
 mod loans;
 mod node;
 mod publish;
 mod publisher;
+pub mod refusals;
 mod serialization;
 mod service;
 mod shoal;
@@ -37,7 +37,7 @@ fn check_network_flows(
     requirement: sys::rmw_unique_network_flow_endpoints_requirement_t,
 ) -> Result<(), Failure> {
     match requirement {
-        sys::RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED => Err(later::refuse(name)),
+        sys::RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED => Err(refusals::refuse(name)),
         _ => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! What is not done yet: one table, which a test prints and compares with the list that the documentation shows.
+//! What is refused, with the reason that the user is told: a test compares both tables with a list and makes each refusal.
 
 use crate::boundary::Failure;
 

@@ -3,7 +3,7 @@
 //! Refused whatever the arguments are: this is how callers, the conformance suite among them, ask whether it is there.
 
 use crate::boundary::exports;
-use crate::entry::later::refuse;
+use crate::entry::refusals::refuse;
 use crate::sys;
 
 exports! {

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use crate::boundary::{exports, Failure, In, InOut};
-use crate::entry::later::refuse;
+use crate::entry::refusals::refuse;
 use crate::sys;
 
 exports! {

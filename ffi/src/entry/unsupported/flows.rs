@@ -1,7 +1,7 @@
 //! rmw/get_network_flow_endpoints.h
 
 use crate::boundary::{exports, Failure, In, InOut};
-use crate::entry::later::refuse;
+use crate::entry::refusals::refuse;
 use crate::handle::Handle;
 use crate::sys;
 

@@ -1,4 +1,4 @@
-//! Entry points of the table in [`super::later`]: the checks of their headers, then the refusal.
+//! Entry points of the table in [`super::refusals`]: the checks of their headers, then the refusal.
 
 pub(super) mod allocations;
 pub(super) mod dynamic;
