@@ -187,4 +187,40 @@ mod tests {
         let entry = acks.entry(&arena, old, 1).expect("in its old place");
         assert_eq!(credit::acked(entry), 7);
     }
+
+    struct Memory(Vec<AtomicU64>);
+
+    impl Segments for Memory {
+        fn words(&self, segment: u16, offset: u64, n: usize) -> Option<&[AtomicU64]> {
+            let from = usize::try_from(offset).ok().filter(|_| segment == 1)? / 8;
+            self.0.get(from..from.checked_add(n)?)
+        }
+
+        fn bytes(&self, _: u16, _: u64, _: usize) -> Option<*const u8> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_table_longer_than_any_domain_needs_is_not_searched() {
+        let outlet = SlotId { index: 5, incarnation: 0 };
+        let entry = [key(outlet), 7];
+        let memory = Memory(entry.into_iter().chain(std::iter::repeat_n(0, 1 << 18)).map(AtomicU64::new).collect());
+        let read = |log2| {
+            let desc = RingDesc::pack(1, 0, log2, LINE, 0).expect("it fits");
+            read_by(&memory, &AtomicU64::new(desc.word()), outlet)
+        };
+        assert_eq!((read(0), read(14), read(15)), (Some(7), Some(7), None));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_table_of_a_broken_reader_says_anything_but_ends_nobody(desc: u64, words in proptest::collection::vec(0..u64::MAX, 64)) {
+            let memory = Memory(words.into_iter().map(AtomicU64::new).collect());
+            for desc in [desc, desc & 0x0001_ffff_ffff_ffff | 1 << 48, 1 << 48 | 3 << 15 | 1 << 10] {
+                let read = read_by(&memory, &AtomicU64::new(desc), SlotId { index: 5, incarnation: 0 });
+                assert!(read.is_none_or(|read| read == 0), "no entry has this key");
+            }
+        }
+    }
 }

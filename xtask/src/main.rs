@@ -6,6 +6,7 @@ mod cases;
 mod checks;
 mod demo;
 mod env;
+mod fuzz;
 mod libclang;
 mod machine;
 mod paths;
@@ -50,6 +51,8 @@ enum Task {
     Clippy,
     /// The loom models of shoal-shm
     Loom,
+    /// Hostile memory, messages, filters and files: each fuzz target of tests/fuzz for some time
+    Fuzz(fuzz::Choice),
     /// The black-box probes in ../shared/probes, where that folder exists
     Probes(checks::ProbeChoice),
 }
@@ -75,6 +78,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Capi(choice) => capi::run_chosen(&choice),
         Task::Clippy => checks::clippy(),
         Task::Loom => checks::loom(),
+        Task::Fuzz(choice) => fuzz::run(&choice),
         Task::Probes(choice) => checks::probes(&choice),
     }
 }
