@@ -149,7 +149,7 @@ fn guided(program: &Path, target: &str, dir: &Path, seconds: u64, seed: u64) -> 
     command.env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1");
     command.arg(dir.join("corpus")).arg(format!("-artifact_prefix={}/", dir.display()));
     command.arg(format!("-max_total_time={seconds}")).arg(format!("-seed={seed}"));
-    command.args(["-max_len=512", "-timeout=60", "-rss_limit_mb=4096", "-print_final_stats=1"]);
+    command.args(["-max_len=512", "-timeout=300", "-rss_limit_mb=4096", "-print_final_stats=1"]);
     command
 }
 

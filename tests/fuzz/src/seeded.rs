@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::{mutate, Target};
 
 /// A run that takes longer than this is a hang, on however busy a machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs that have begun.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
