@@ -110,6 +110,59 @@ rmw_ret_t shoal_publisher_finish(const rmw_publisher_t * publisher);
 rmw_ret_t shoal_subscription_take_stream_event(
   const rmw_subscription_t * subscription, shoal_stream_event_t * event, bool * taken);
 
+// Completion
+
+/// How far a matched subscription is behind its publisher.
+typedef struct shoal_reader_lag_s
+{
+  /// The subscription.
+  uint8_t subscription_gid[RMW_GID_STORAGE_SIZE];
+  /// Whether its profile is reliable.
+  bool reliable;
+  /// Whether `messages` and `bytes` are known: the subscription says how far it is from its first look (a wait or a take)
+  /// after it was asked on.
+  bool known;
+  /// Samples that it has not taken. What KEEP_LAST lets it skip counts until it looks.
+  uint64_t messages;
+  /// Bytes of those samples that are still kept.
+  uint64_t bytes;
+} shoal_reader_lag_t;
+
+/// How far each matched subscription is behind. Writes at most `capacity` of them to `lags`, which may be NULL where that is
+/// 0, and to `count` how many there are. The first call for a publisher, or the first flush, asks its subscriptions.
+rmw_ret_t shoal_publisher_lag(
+  const rmw_publisher_t * publisher, shoal_reader_lag_t * lags, size_t capacity, size_t * count);
+
+/// Waits until each matched reliable subscription has taken what was sent before this call; rmw_publisher_wait_for_all_acked()
+/// is content with what they can take. NULL for `budget` is for ever. SHOAL_READY: all have. SHOAL_TIMED_OUT and
+/// SHOAL_INTERRUPTED: `count` have not, of which at most `capacity` are written to `late`. What a KEEP_LAST subscription
+/// skips counts as taken, and a dead process holds nobody.
+rmw_ret_t shoal_publisher_flush(
+  const rmw_publisher_t * publisher,
+  const rmw_time_t * budget,
+  shoal_reader_lag_t * late,
+  size_t capacity,
+  size_t * count,
+  shoal_outcome_t * outcome);
+
+// Joining
+
+/// The publisher's sequence number when the subscription joined: what it sent up to there comes from history, as far as
+/// both profiles keep it, and everything above live; nothing is missing or comes twice. 0 for a publisher that came later.
+/// RMW_RET_INVALID_ARGUMENT where no matching publisher has this GID (RMW_GID_STORAGE_SIZE bytes).
+rmw_ret_t shoal_subscription_join_bound(
+  const rmw_subscription_t * subscription, const uint8_t * publisher_gid, uint64_t * sequence);
+
+// Counters
+
+/// A domain has 1,024 counters, which all its processes share; they are 0 when the first one joins.
+
+/// Adds to counter `index`, wrapping around; `value` is what it is after that.
+rmw_ret_t shoal_tick(const rmw_context_t * context, size_t index, uint64_t inc, uint64_t * value);
+
+/// Sets counter `index`.
+rmw_ret_t shoal_tock(const rmw_context_t * context, size_t index, uint64_t value);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

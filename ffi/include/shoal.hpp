@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <rcutils/error_handling.h>
 
@@ -105,14 +106,68 @@ inline void finish(const rmw_publisher_t * publisher)
   check(shoal_publisher_finish(publisher));
 }
 
+/// A duration as the RMW API spells it; what is negative is none.
+inline rmw_time_t span(std::chrono::nanoseconds duration)
+{
+  const auto nanoseconds = static_cast<uint64_t>(duration.count() > 0 ? duration.count() : 0);
+  return rmw_time_t{nanoseconds / 1000000000, nanoseconds % 1000000000};
+}
+
+/// How far each matched subscription is behind.
+inline std::vector<shoal_reader_lag_t> lag(const rmw_publisher_t * publisher)
+{
+  std::vector<shoal_reader_lag_t> lags(16);
+  for (;; ) {
+    size_t count = 0;
+    check(shoal_publisher_lag(publisher, lags.data(), lags.size(), &count));
+    const bool all = count <= lags.size();
+    lags.resize(count);
+    if (all) {
+      return lags;
+    }
+  }
+}
+
+/// Waits until each matched reliable subscription has taken what was sent, for at most this much time. SHOAL_READY, or why
+/// not; then lag() says who has not.
+inline shoal_outcome_t flush(const rmw_publisher_t * publisher, std::chrono::nanoseconds budget)
+{
+  const rmw_time_t time = span(budget);
+  shoal_outcome_t outcome = SHOAL_READY;
+  size_t late = 0;
+  check(shoal_publisher_flush(publisher, &time, nullptr, 0, &late, &outcome));
+  return outcome;
+}
+
+/// The publisher's sequence number when the subscription joined.
+inline uint64_t join_bound(const rmw_subscription_t * subscription, const rmw_gid_t & publisher)
+{
+  uint64_t sequence = 0;
+  check(shoal_subscription_join_bound(subscription, publisher.data, &sequence));
+  return sequence;
+}
+
+/// Adds to a counter of the context's domain, and answers its value after that.
+inline uint64_t tick(const rmw_context_t * context, size_t index, uint64_t inc = 1)
+{
+  uint64_t value = 0;
+  check(shoal_tick(context, index, inc, &value));
+  return value;
+}
+
+/// Sets a counter of the context's domain.
+inline void tock(const rmw_context_t * context, size_t index, uint64_t value)
+{
+  check(shoal_tock(context, index, value));
+}
+
 /// Waits until a subscription has something, or this much time is over; says why it ended.
 inline shoal_outcome_t wait(
   rmw_wait_set_t * wait_set, const rmw_subscription_t * subscription, std::chrono::nanoseconds timeout)
 {
   void * entries[] = {subscription->data};
   rmw_subscriptions_t subscriptions{1, entries};
-  const auto nanoseconds = static_cast<uint64_t>(timeout.count() > 0 ? timeout.count() : 0);
-  const rmw_time_t time{nanoseconds / 1000000000, nanoseconds % 1000000000};
+  const rmw_time_t time = span(timeout);
   shoal_outcome_t outcome = SHOAL_READY;
   check(shoal_wait(&subscriptions, nullptr, nullptr, nullptr, nullptr, wait_set, &time, &outcome));
   return outcome;

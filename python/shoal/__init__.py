@@ -6,11 +6,17 @@ Works in any program that runs on rmw_shoal, next to rclpy:
         outcome, ready = shoal.wait(node, [subscription], timeout=5.0)
 
 A producer says that nothing follows with shoal.finish(publisher); who reads finds Outcome.END_OF_STREAM behind the last
-sample, and Outcome.BROKEN where the producer's process died instead (shoal.take_stream_event)."""
+sample, and Outcome.BROKEN where the producer's process died instead (shoal.take_stream_event).
+shoal.flush(publisher) waits until what was sent has been taken.
+"""
 from ._interrupt import Interrupt
 from ._library import Error
 from ._outcome import Outcome
+from ._progress import ReaderLag, flush, join_bound, lag, tick, tock
 from ._streams import StreamEvent, finish, take_stream_event
 from ._wait import wait
 
-__all__ = ["Error", "Interrupt", "Outcome", "StreamEvent", "finish", "take_stream_event", "wait"]
+__all__ = [
+    "Error", "Interrupt", "Outcome", "ReaderLag", "StreamEvent", "finish", "flush", "join_bound", "lag",
+    "take_stream_event", "tick", "tock", "wait",
+]

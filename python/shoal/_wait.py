@@ -33,6 +33,14 @@ def _wait_set(node):
         call("rmw_destroy_wait_set", wait_set)
 
 
+def span(seconds):
+    """rmw_time_t, or NULL for ever."""
+    if seconds is None:
+        return None
+    nanoseconds = max(0, round(seconds * 1e9))
+    return ctypes.byref(_Time(nanoseconds // 10**9, nanoseconds % 10**9))
+
+
 def _entries(handles):
     data = [ctypes.cast(handle, ctypes.POINTER(_Handle)).contents.data for handle in handles]
     return (ctypes.c_void_p * len(data))(*data)
@@ -45,12 +53,8 @@ def wait(node, subscriptions, timeout=None):
     interpreter runs other threads meanwhile; a Python signal handler runs after the wait, so arm an Interrupt."""
     entries = _entries([subscription_handle(subscription) for subscription in subscriptions])
     array = _Array(len(entries), entries)
-    time = None
-    if timeout is not None:
-        nanoseconds = max(0, round(timeout * 1e9))
-        time = ctypes.byref(_Time(nanoseconds // 10**9, nanoseconds % 10**9))
     outcome = ctypes.c_uint()
     with _wait_set(node) as wait_set:
-        call("shoal_wait", ctypes.byref(array), None, None, None, None, wait_set, time, ctypes.byref(outcome))
+        call("shoal_wait", ctypes.byref(array), None, None, None, None, wait_set, span(timeout), ctypes.byref(outcome))
     ready = [subscription for subscription, entry in zip(subscriptions, entries) if entry]
     return Outcome(outcome.value), ready

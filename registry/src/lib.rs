@@ -12,6 +12,7 @@
 mod ask;
 mod bitmap;
 mod context;
+mod counters;
 mod deserted;
 mod ending;
 mod error;
@@ -29,6 +30,7 @@ mod slots;
 mod watch;
 
 pub use context::{JoinOptions, Registry};
+pub use counters::COUNTER_COUNT;
 pub use deserted::Deserted;
 pub use ending::Ending;
 pub use error::{ClaimError, JoinError};

@@ -124,9 +124,12 @@ pub(crate) const INTEREST: u32 = 12;
 /// The bit of the packed word in which a publisher says that its stream is finished.
 pub(crate) const FINISHED: u64 = 1 << 16;
 
+/// The bit in which a publisher asks its readers to say how far they are.
+pub(crate) const ASKS: u64 = 1 << 17;
+
 /// The part of a profile that stands in a hot cell: `{reliability:2, durability:2, history:2, liveliness:3,
-/// has_deadline:1, has_lifespan:1, has_lease:1, interest:4, finished:1, spare:15, depth:32}` from the low bit up. Interest and
-/// end are no part of the profile: the owner sets them when it wants to be told of its peers ([`Interest`]), and when its
+/// has_deadline:1, has_lifespan:1, has_lease:1, interest:4, finished:1, asks:1, spare:14, depth:32}` from the low bit up. Interest,
+/// end and question are no part of the profile: the owner sets them when it wants to be told of its peers ([`Interest`]), and when its
 /// stream is finished.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub struct HotQos(pub(crate) u64);
@@ -211,6 +214,11 @@ impl HotQos {
     /// What the endpoint wants to be woken for.
     pub fn interest(self) -> Interest {
         Interest(self.0 >> INTEREST & Interest::ALL)
+    }
+
+    /// Whether the publisher asks its readers to say how far they are.
+    pub fn asks_progress(self) -> bool {
+        self.0 & ASKS != 0
     }
 
     /// Whether the publisher has finished its stream.

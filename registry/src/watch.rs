@@ -6,6 +6,7 @@ use crate::context::Registry;
 use crate::hash::TopicHash;
 use crate::ident::{Kind, Side, SlotId};
 use crate::layout::Word;
+use crate::qos::ASKS;
 use shoal_shm::sync::{AtomicU64, Ordering};
 
 impl Registry {
@@ -54,6 +55,19 @@ impl Registry {
         hot.set_depth(samples);
         // ORDERING(registry.generation): Release; as in `announce`. The graph is the same, so nobody is rung.
         self.inlets_generation(word.topic()).fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Asks the readers of an own publisher to say how far they are, from their next look on: it moves the generation by
+    /// which they look. Anything but an own slot is left alone.
+    pub fn ask_progress(&self, s: SlotId) {
+        let held = self.slot_state(s).is_some() && self.owns(s.index);
+        let (Some(word), Some(hot)) = (self.word(s.index), self.hot(s.index)) else { return };
+        if self.is_forked() || !held {
+            return;
+        }
+        hot.wishes().fetch_or(ASKS, Ordering::Relaxed);
+        // ORDERING(registry.generation): Release; as in `announce`. The graph is the same, so nobody is rung.
+        self.outlets_generation(word.topic()).fetch_add(1, Ordering::AcqRel);
     }
 
     pub(crate) fn unwatch(&self, ctx: usize) {

@@ -33,7 +33,7 @@ const MAX_BLOCKING: Duration = Duration::from_millis(100);
 const BYTES_IN_FLIGHT: u64 = 256 << 20;
 
 /// How often a blocked writer looks for readers that were killed.
-const LOOK_FOR_THE_DEAD: Duration = Duration::from_millis(20);
+pub(crate) const LOOK_FOR_THE_DEAD: Duration = Duration::from_millis(20);
 
 /// Names a publisher in a table; never 0.
 fn key(outlet: SlotId) -> u64 {

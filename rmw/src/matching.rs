@@ -46,11 +46,17 @@ pub(crate) fn class_bit(slot: SlotId) -> u64 {
     drain::class_of(slot.index)
 }
 
-struct Reader {
-    slot: SlotId,
+pub(crate) struct Reader {
+    pub(crate) slot: SlotId,
     context: u16,
-    /// The mappings of a reliable KEEP_ALL reader, whose progress counts.
-    lossless: Option<PeerViews>,
+    pub(crate) context_id: u64,
+    pub(crate) reliable: bool,
+    /// Reliable and KEEP_ALL as the outlet is: its progress counts whenever something is sent.
+    lossless: bool,
+    /// What it is known to have read, whatever its table says.
+    pub(crate) known: u64,
+    /// The mappings of its memory, where its progress was looked at.
+    pub(crate) views: PeerViews,
 }
 
 /// The matched inlets of one outlet, as of a generation of its topic.
@@ -100,14 +106,35 @@ impl Readers {
             }
             if requested_is_met(registry, offer.qos, found.slot, found.hot) {
                 self.deepest = self.deepest.max(kept(requested.history(), requested.depth()));
-                let lossless = offer.is_lossless()
-                    && requested.history() == History::KeepAll
-                    && requested.reliability() == Reliability::Reliable;
-                let lossless = lossless.then(|| PeerViews::new(found.hot.ctx_id()));
-                self.list.push(Reader { slot: found.slot, context, lossless });
+                let context_id = found.hot.ctx_id();
+                let reliable = requested.reliability() == Reliability::Reliable;
+                let lossless = offer.is_lossless() && reliable && requested.history() == History::KeepAll;
+                let views = PeerViews::new(context_id);
+                self.list.push(Reader { slot: found.slot, context, context_id, reliable, lossless, known: 0, views });
             }
         });
         self.list.sort_by_key(|reader| reader.context);
+    }
+
+    /// Has the readers that have not read everything up to `head` look again, and wakes them. Others do so at the next
+    /// sample: a mark would only hide that they have. The caller keeps the outlet from committing meanwhile.
+    pub(crate) fn look_again(&mut self, registry: &Registry, bit: u64, head: u64) {
+        for reader in &mut self.list {
+            let Some(hot) = registry.hot(reader.slot.index) else { continue };
+            // ORDERING(drain.cover): a mark that is gone is in the draining word, until all of it has been read.
+            let had_taken_every_mark = hot.pending().load(Ordering::Acquire) & bit == 0;
+            let marked = !is_drained(hot, bit) && drain::mark(hot.pending(), bit);
+            // ORDERING(drain.finish): Acquire: it has read what it finished.
+            if had_taken_every_mark && hot.draining().load(Ordering::Acquire) & bit == 0 {
+                reader.known = head;
+            } else if let Some(bell) = registry.doorbell_of(reader.context).filter(|_| marked) {
+                bell.ring();
+            }
+        }
+    }
+
+    pub(crate) fn list_mut(&mut self) -> &mut [Reader] {
+        &mut self.list
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -124,8 +151,8 @@ impl Readers {
     pub(crate) fn least_read(&mut self, context: &Context, offer: &Offer<'_>, enough: u64) -> u64 {
         if self.known_read < enough {
             let registry = context.registry();
-            let read = self.list.iter_mut().filter_map(|reader| {
-                let reach = reader.lossless.as_mut()?.reach(context.peers());
+            let read = self.list.iter_mut().filter(|reader| reader.lossless).filter_map(|reader| {
+                let reach = reader.views.reach(context.peers());
                 let cell = registry.hot(reader.slot.index)?;
                 let read = read_by(&reach, cell.ring(), offer.slot).unwrap_or(0);
                 registry.slot_state(reader.slot).map(|_| read)

@@ -1,6 +1,7 @@
 //! The writing half of an endpoint: a ring, its matched readers, and how a sample gets from one to the other.
 
 mod loans;
+mod progress;
 
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ use crate::error::{Error, Result};
 use crate::matching::{Channel, Offer, Readers};
 use crate::message::{Encapsulation, Outgoing};
 use loans::Loans;
+
+pub use progress::ReaderLag;
 
 /// Slots of types whose size varies; small texts and poses fit.
 const DEFAULT_STRIDE: usize = 256;
@@ -46,6 +49,8 @@ struct State {
     scratch: Scratch,
     loans: Loans,
     finished: bool,
+    /// Whether readers were asked how far they are.
+    asks_progress: bool,
 }
 
 /// What an outlet is made from.
@@ -76,6 +81,7 @@ impl Outlet {
                 scratch: scratch(),
                 loans: Loans::default(),
                 finished: false,
+                asks_progress: false,
             }),
         }
     }

@@ -2,8 +2,10 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 
 use shoal_registry::{gid, Durability, Kind, Qos};
+use shoal_shm::wait::Outcome;
 
 use crate::endpoint::{enter, Entry};
 use crate::error::Result;
@@ -13,7 +15,7 @@ use crate::loan::Loanable;
 use crate::matching::kept;
 use crate::message::{Outgoing, TypeInfo};
 use crate::node::Node;
-use crate::outlet::{Outlet, OutletPlan};
+use crate::outlet::{Outlet, OutletPlan, ReaderLag};
 
 /// Sends the samples of one topic.
 pub struct Publisher {
@@ -113,6 +115,24 @@ impl Publisher {
     /// The context was shut down or belongs to a parent process.
     pub fn finish(&self) -> Result<()> {
         self.outlet.finish()
+    }
+
+    /// How far each matched subscription is behind. The first call asks them to say so, at their next look.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn lag(&self) -> Result<Vec<ReaderLag>> {
+        self.outlet.lag()
+    }
+
+    /// Waits until each matched reliable subscription has *taken* what was sent before this call, for at most `budget`
+    /// (`None`: for ever). [`Outcome::Ready`]: all have. [`Outcome::TimedOut`] and [`Outcome::Interrupted`] come with those
+    /// that have not. What a KEEP_LAST subscription skips counts as taken; one whose process died holds nobody.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn flush(&self, budget: Option<Duration>) -> Result<(Outcome, Vec<ReaderLag>)> {
+        self.outlet.flush(budget)
     }
 
     /// Says that the publisher is alive, which an automatic one need not: its process does.

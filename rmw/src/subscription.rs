@@ -5,7 +5,7 @@ use std::sync::Arc;
 use shoal_registry::{gid, Kind, Qos, Registry};
 
 use crate::endpoint::{enter, Entry, FLAG_IGNORE_LOCAL};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::{Event, EventCallbacks, EventKind, Events};
 use crate::filter::SampleFilter;
 use crate::graph;
@@ -143,6 +143,19 @@ impl Subscription {
     /// The context was shut down or belongs to a parent process.
     pub fn take_stream_event(&self) -> Result<Option<StreamEvent>> {
         self.inlet.take_stream_event()
+    }
+
+    /// The publisher's sequence number when this subscription joined: what it sent up to there comes from history, as far
+    /// as both profiles keep it, and everything above comes live, nothing missing or twice. 0 for a publisher that came later.
+    ///
+    /// # Errors
+    /// No matching publisher with this GID is there. The context was shut down or belongs to a parent process.
+    pub fn join_bound(&self, publisher: &[u8; 16]) -> Result<u64> {
+        let unknown = || {
+            let number = u128::from_be_bytes(*publisher);
+            Error::InvalidArgument(format!("no publisher {number:032x} matches this subscription"))
+        };
+        self.inlet.join_bound(publisher)?.ok_or_else(unknown)
     }
 
     pub(crate) fn streams(&self) -> Option<&Inlet> {

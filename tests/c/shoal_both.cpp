@@ -1,6 +1,6 @@
 // The roles of shoal_reader.c, shoal_writer.c and shoal_interrupt.c in C++, by the face that C++ has.
 //
-// usage: shoal_both read TOPIC SECONDS | shoal_both write TOPIC COUNT THEN | shoal_both interrupt TOPIC
+// usage: shoal_both read TOPIC ENOUGH | shoal_both write TOPIC COUNT THEN | shoal_both interrupt TOPIC
 #include <csignal>
 #include <chrono>
 #include <string>
@@ -53,15 +53,18 @@ bool say(const shoal_stream_event_t & event)
   return !event.of_topic;
 }
 
-void read(world_t & world, const char * topic, std::chrono::seconds patience)
+void read(world_t & world, const char * topic, long enough)
 {
   Reader reader(world, topic);
   CHECK(reader.wait(std::chrono::seconds(0)) == SHOAL_TIMED_OUT);
   SAY("reading");
+  long count = 0;
   for (bool goes_on = true; goes_on; ) {
-    const shoal_outcome_t outcome = reader.wait(patience);
+    const bool has_enough = enough != 0 && count >= enough;
+    const shoal_outcome_t outcome = reader.wait(std::chrono::seconds(has_enough ? 1 : 60));
     if (outcome == SHOAL_READY) {
       CHECK(take_and_say(reader.subscription()));
+      ++count;
     } else if (outcome == SHOAL_TIMED_OUT) {
       SAY("TIMED_OUT");
       goes_on = false;
@@ -83,7 +86,17 @@ void write(world_t & world, const char * topic, long count, const std::string & 
     publish_number(publisher, number);
   }
   SAY("sent");
-  if (then == "finish") {
+  if (then == "progress") {
+    const shoal_outcome_t outcome = shoal::flush(publisher, std::chrono::seconds(30));
+    SAY("flush %s %zu", outcome_name(outcome), shoal::lag(publisher).size());
+    rmw_gid_t gid;
+    CHECK(rmw_get_gid_for_publisher(publisher, &gid) == RMW_RET_OK);
+    rmw_subscription_t * subscription = subscription_on(&world, topic);
+    SAY("bound %" PRIu64, shoal::join_bound(subscription, gid));
+    CHECK(rmw_destroy_subscription(world.node, subscription) == RMW_RET_OK);
+    shoal::tock(&world.context, 5, 41);
+    SAY("counter %" PRIu64, shoal::tick(&world.context, 5));
+  } else if (then == "finish") {
     shoal::finish(publisher);
     CHECK(publish_text(publisher, "after the end") == RMW_RET_ERROR);
     rmw_reset_error();
@@ -140,7 +153,7 @@ int main(int argc, char ** argv)
   world_t world;
   world_open(&world, role.c_str());
   if (role == "read") {
-    read(world, argv[2], std::chrono::seconds(std::stol(argv[3])));
+    read(world, argv[2], std::stol(argv[3]));
   } else if (role == "write") {
     write(world, argv[2], std::stol(argv[3]), argv[4]);
   } else {

@@ -1,6 +1,7 @@
-// Says every sample and every outcome of one subscription, until the topic has ended or nothing comes for a time.
+// Says every sample and every outcome of one subscription, until the topic has ended, or nothing more comes.
 //
-// usage: shoal_reader TOPIC SECONDS
+// usage: shoal_reader TOPIC ENOUGH
+//   ENOUGH: after so many samples it waits for a second only; 0 for never
 #include "shoal_test.h"
 
 // False at the topic's end.
@@ -21,7 +22,8 @@ static bool say_stream_event(const rmw_subscription_t * subscription, shoal_outc
 int main(int argc, char ** argv)
 {
   CHECK(argc == 3);
-  const uint64_t patience = strtoull(argv[2], NULL, 10);
+  const uint64_t enough = strtoull(argv[2], NULL, 10);
+  uint64_t taken_count = 0;
   world_t world;
   world_open(&world, "reader");
   rmw_subscription_t * subscription = subscription_on(&world, argv[1]);
@@ -30,9 +32,11 @@ int main(int argc, char ** argv)
   CHECK(wait_for(subscription, wait_set, 0) == SHOAL_TIMED_OUT);
   SAY("reading");
   for (bool goes_on = true; goes_on; ) {
-    const shoal_outcome_t outcome = wait_for(subscription, wait_set, patience);
+    const bool has_enough = enough != 0 && taken_count >= enough;
+    const shoal_outcome_t outcome = wait_for(subscription, wait_set, has_enough ? 1 : 60);
     if (outcome == SHOAL_READY) {
       CHECK(take_and_say(subscription));
+      ++taken_count;
     } else if (outcome == SHOAL_TIMED_OUT) {
       SAY("TIMED_OUT");
       goes_on = false;

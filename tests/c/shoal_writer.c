@@ -2,7 +2,8 @@
 //
 // usage: shoal_writer TOPIC COUNT THEN
 //   COUNT: how many; 0 for without end
-//   THEN: `silent` says "sent" and sleeps until it is killed, `finish` ends the stream first, `destroy` does not
+//   THEN: `silent` says "sent" and sleeps until it is killed, `finish` ends the stream first, `destroy` does not,
+//     `flush` waits until all is taken
 #include <unistd.h>
 
 #include "shoal_test.h"
@@ -28,6 +29,12 @@ int main(int argc, char ** argv)
     CHECK(shoal_publisher_finish(publisher) == RMW_RET_OK);
     CHECK(publish_text(publisher, "after the end") == RMW_RET_ERROR);
     rmw_reset_error();
+  }
+  if (strcmp(argv[3], "flush") == 0) {
+    size_t late = 0;
+    shoal_outcome_t outcome = SHOAL_BROKEN;
+    CHECK(shoal_publisher_flush(publisher, NULL, NULL, 0, &late, &outcome) == RMW_RET_OK);
+    SAY("%s", outcome_name(outcome));
   }
   if (strcmp(argv[3], "silent") == 0) {
     pause();

@@ -146,6 +146,15 @@ impl<'call, T> InOut<'call, T> {
         self.shared().get().copied()
     }
 
+    /// Writes values one after the other, as many as the caller has room for. NULL is as good as any where there are none.
+    pub fn write_array(&self, values: impl Iterator<Item = T>) -> Result<(), Failure> {
+        for (index, value) in values.enumerate() {
+            // SAFETY: by the function's header there is room for as many as the caller of this lets through.
+            unsafe { self.pointer()?.add(index).write(value) };
+        }
+        Ok(())
+    }
+
     /// Replaces what it points to.
     pub fn write(&self, value: T) -> Result<(), Failure> {
         let target = self.pointer()?;
@@ -217,6 +226,7 @@ macro_rules! by_value {
 by_value!(
     bool,
     u32,
+    u64,
     usize,
     sys::rmw_time_t,
     sys::rmw_qos_profile_t,

@@ -171,7 +171,7 @@ fn waitables<'a>(arrays: &[Entries<'a>; 4]) -> Vec<Waitable<'a>> {
 }
 
 /// NULL, and what exceeds the range of nanoseconds, is for ever.
-fn duration(timeout: In<sys::rmw_time_t>) -> Option<Duration> {
+pub(super) fn duration(timeout: In<sys::rmw_time_t>) -> Option<Duration> {
     let time = timeout.get().ok()?;
     let nanoseconds = time.sec.checked_mul(1_000_000_000)?.checked_add(time.nsec)?;
     (nanoseconds < i64::MAX as u64).then(|| Duration::from_nanos(nanoseconds))

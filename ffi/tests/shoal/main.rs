@@ -7,4 +7,5 @@ mod interruption;
 #[path = "../common/native.rs"]
 mod native;
 mod programs;
+mod progress;
 mod streams;

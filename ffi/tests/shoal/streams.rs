@@ -15,8 +15,8 @@ fn start(stage: &Stage, role: &[&str], more: &[&str]) -> Program {
     stage.start(role[0], &[&role[1..], more].concat())
 }
 
-fn read(stage: &Stage, (reader, _): Roles, patience: &str) -> Program {
-    let reader = start(stage, reader, &["/stream", patience]);
+fn read(stage: &Stage, (reader, _): Roles, enough: usize) -> Program {
+    let reader = start(stage, reader, &["/stream", &enough.to_string()]);
     reader.expect("reading");
     reader
 }
@@ -38,7 +38,7 @@ fn end(stage: &Stage, mut reader: Program) {
 fn a_finished_producer_is_an_end(reader: Roles, writer: Roles) {
     watchdog();
     let stage = Stage::new();
-    let reader = read(&stage, reader, "60");
+    let reader = read(&stage, reader, 0);
     let mut writer = write(&stage, writer, "finish");
     expect_samples(&reader);
     reader.expect(&format!("publisher END_OF_STREAM {COUNT}"));
@@ -50,7 +50,7 @@ fn a_finished_producer_is_an_end(reader: Roles, writer: Roles) {
 fn a_killed_producer_is_no_end(reader: Roles, writer: Roles) {
     watchdog();
     let stage = Stage::new();
-    let reader = read(&stage, reader, "60");
+    let reader = read(&stage, reader, 0);
     let writer = write(&stage, writer, "silent");
     writer.expect("sent");
     drop(writer);
@@ -63,7 +63,7 @@ fn a_killed_producer_is_no_end(reader: Roles, writer: Roles) {
 fn nothing_comes_of(then: &str, reader: Roles, writer: Roles) {
     watchdog();
     let stage = Stage::new();
-    let reader = read(&stage, reader, "2");
+    let reader = read(&stage, reader, COUNT);
     let writer = write(&stage, writer, then);
     expect_samples(&reader);
     reader.expect("TIMED_OUT");

@@ -2,8 +2,8 @@
 
 use crate::hash::TopicHash;
 use crate::layout::{
-    ContextEntry, Header, HotCell, BUCKETS, BUCKETS_AT, BUCKET_LEN, CONTEXTS_AT, CONTEXT_LEN, DETAILS_AT, DETAIL_LEN,
-    DIRECTORY_AT, HOT_AT, HOT_LEN, MAX_CONTEXTS, MAX_SLOTS, REGISTRY_LEN, SLOT_BATCH,
+    ContextEntry, Header, HotCell, BUCKETS, BUCKETS_AT, BUCKET_LEN, CONTEXTS_AT, CONTEXT_LEN, COUNTERS, COUNTERS_AT,
+    DETAILS_AT, DETAIL_LEN, DIRECTORY_AT, HOT_AT, HOT_LEN, MAX_CONTEXTS, MAX_SLOTS, REGISTRY_LEN, SLOT_BATCH,
 };
 use shoal_shm::doorbell::Doorbell;
 use shoal_shm::segment::{CreateError, Segment, View};
@@ -108,9 +108,15 @@ impl Map {
         (index < self.header().slots_committed()).then_some(index)
     }
 
-    /// Reserves header, buckets and the first slots.
+    /// The counters of the domain.
+    pub(crate) fn counters(&self) -> &[AtomicU64] {
+        self.words(COUNTERS_AT, COUNTERS)
+    }
+
+    /// Reserves header, buckets, counters and the first slots.
     pub(crate) fn commit_base(&self) -> Result<(), CreateError> {
         self.commit(0, CONTEXTS_AT)?;
+        self.commit(COUNTERS_AT, COUNTERS * 8)?;
         self.grow_slots(0)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! header 4 KiB | buckets 2048 x 16 B | contexts 4096 x 1 KiB | directory 65536 x 8 B | hot 65536 x 64 B | details 65536 x 1 KiB
+//! counters 1024 x 8 B
 //! ```
 //! The file is sparse: pages are reserved before their first use, and nobody touches an entry at or above the
 //! committed counts of the header. Words are little endian, every field lies on an 8-byte grid.
@@ -28,7 +29,7 @@ pub(crate) use word::{Word, HASH_FIELD};
 /// Name of the registry file in a domain directory.
 pub(crate) const FILE: &str = "registry";
 /// Version of everything this crate and the ring protocol lay out in shared memory.
-pub(crate) const LAYOUT_VERSION: u64 = 2;
+pub(crate) const LAYOUT_VERSION: u64 = 3;
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"SHOALREG");
 
 pub(crate) const MAX_CONTEXTS: usize = 4096;
@@ -37,6 +38,8 @@ pub(crate) const MAX_SLOTS: usize = 65536;
 pub(crate) const SLOT_BATCH: usize = 64;
 pub(crate) const BUCKETS: usize = 2048;
 pub(crate) const HAZARDS: usize = 64;
+/// Counters that the whole domain shares.
+pub(crate) const COUNTERS: usize = 1024;
 
 pub(crate) const HEADER_LEN: usize = 4096;
 pub(crate) const BUCKET_LEN: usize = 16;
@@ -49,9 +52,11 @@ pub(crate) const CONTEXTS_AT: usize = BUCKETS_AT + BUCKETS * BUCKET_LEN;
 pub(crate) const DIRECTORY_AT: usize = CONTEXTS_AT + MAX_CONTEXTS * CONTEXT_LEN;
 pub(crate) const HOT_AT: usize = DIRECTORY_AT + MAX_SLOTS * 8;
 pub(crate) const DETAILS_AT: usize = HOT_AT + MAX_SLOTS * HOT_LEN;
-pub(crate) const REGISTRY_LEN: usize = DETAILS_AT + MAX_SLOTS * DETAIL_LEN;
+pub(crate) const COUNTERS_AT: usize = DETAILS_AT + MAX_SLOTS * DETAIL_LEN;
+pub(crate) const REGISTRY_LEN: usize = COUNTERS_AT + COUNTERS * 8;
 
 const _: () = assert!(CONTEXTS_AT % 4096 == 0 && DIRECTORY_AT % 4096 == 0 && HOT_AT % 4096 == 0);
+const _: () = assert!(COUNTERS_AT % 4096 == 0);
 const _: () = assert!(DETAILS_AT % 4096 == 0 && MAX_SLOTS % SLOT_BATCH == 0);
 
 /// Writes a NUL-padded string over `out`; false when it does not leave room for the final NUL or holds one itself.

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use shoal_registry::{Durability, Found, HotCell, Registry, SlotId, SlotState};
+use shoal_registry::{gid, Durability, Found, HotCell, Kind, Registry, SlotId, SlotState};
 use shoal_shm::ring;
 use shoal_shm::sync::Ordering;
 
 use super::{Inlet, State};
+use crate::error::Result;
 use crate::matching::{kept, offer_is_enough, Channel};
 use crate::outlet::hot_cell;
 
@@ -19,6 +20,8 @@ pub(super) struct Source {
     pub(super) context_id: u64,
     /// The watermark it began with.
     pub(super) start: u64,
+    /// The outlet's last sequence when this reader joined: what is above came live. 0 for one that came later.
+    pub(super) bound: u64,
     /// The last sequence that was counted as arrived.
     pub(super) counted: u64,
     /// The last sequence that was read, looked at or given up.
@@ -63,9 +66,11 @@ impl Inlet {
         // ORDERING(registry.generation): read before the scan: a change during it is looked at again.
         state.generation = registry.outlets_generation(self.channel.topic).load(Ordering::Acquire);
         let mut sources = Vec::with_capacity(state.sources.len());
+        let mut asked = false;
         let Channel { topic, match_key } = self.channel;
         registry.for_each_matching(&[self.outlets], topic, match_key, &mut |found| {
             let known = state.sources.binary_search_by_key(&class_order(found.slot), |source| class_order(source.slot));
+            asked |= found.hot.qos().asks_progress();
             match known.ok().map(|at| state.sources[at]).filter(|source| source.slot == found.slot) {
                 Some(source) => sources.push(source),
                 None => sources.push(self.source(registry, &found, joining.then_some(state.reach))),
@@ -80,6 +85,9 @@ impl Inlet {
         let gone: Vec<_> = before.into_iter().filter(|source| !is_there(source.slot)).collect();
         self.note_gone(&mut state.streams, &gone);
         state.views.retain(|views| state.sources.iter().any(|source| source.context_id == views.context()));
+        if asked {
+            state.acks.get_or_insert_default();
+        }
         self.tell_progress(state);
     }
 
@@ -111,26 +119,50 @@ impl Inlet {
         let muted = (self.ignore_local && own)
             || (joining.is_some() && closed)
             || !offer_is_enough(registry, found.slot, found.hot, &self.qos);
-        let watermark = joining.map_or(0, |reach| self.start(found.hot, reach));
+        let (bound, watermark) = joining.map_or((0, 0), |reach| self.start(found.hot, reach));
         let lifespan = match found.hot.qos().has_lifespan() {
             true => registry.detail(found.slot).map_or(i64::MAX, |detail| detail.qos.lifespan),
             false => i64::MAX,
         };
         let (slot, start, counted, next, waiting) = (found.slot, watermark, watermark, None, None);
         let ended = false;
-        Source { slot, context, endpoint, context_id, start, counted, watermark, waiting, next, ended, muted, lifespan }
+        Source {
+            slot,
+            context,
+            endpoint,
+            context_id,
+            start,
+            bound,
+            counted,
+            watermark,
+            waiting,
+            next,
+            ended,
+            muted,
+            lifespan,
+        }
     }
 
-    /// Where a joiner starts on an outlet that was there before it.
-    pub(super) fn start(&self, outlet: &HotCell, reach: u64) -> u64 {
+    /// The head of an outlet that was there before a joiner, and where the joiner starts.
+    pub(super) fn start(&self, outlet: &HotCell, reach: u64) -> (u64, u64) {
         // The claim has moved the topic's generation: either the writer sees this reader, or this is its newest head.
         let head = ring::head_after_registering(outlet.head());
         let offered = outlet.qos();
         if self.qos.durability == Durability::Volatile || offered.durability() == Durability::Volatile {
-            return head;
+            return (head, head);
         }
         let retained = u64::from(kept(offered.history(), offered.depth()));
-        head - reach.min(retained).min(head)
+        (head, head - reach.min(retained).min(head))
+    }
+
+    /// Where this reader joined a publisher: what the publisher sent up to there is history. `None`: it is not known, or
+    /// never read.
+    pub(crate) fn join_bound(&self, publisher: &[u8; 16]) -> Result<Option<u64>> {
+        let _using = self.context.using()?;
+        let state = &mut *self.state.lock();
+        self.scan_if_moved(state);
+        let of = |source: &&Source| gid(source.context_id, Kind::Publisher, source.endpoint) == *publisher;
+        Ok(state.sources.iter().filter(|source| !source.muted).find(of).map(|source| source.bound))
     }
 
     /// The outlet's last committed sequence, as long as the slot is still the same outlet's.

@@ -1,6 +1,8 @@
 //! shoal.h: what there is beyond the RMW API.
 
+pub(super) mod counters;
 pub(super) mod interrupt;
+pub(super) mod progress;
 pub(super) mod streams;
 pub(super) mod wait;
 

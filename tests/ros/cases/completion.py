@@ -1,0 +1,76 @@
+"""What readers have taken, from Python: the package `shoal` next to rclpy."""
+from cases.waiting import package, plugin_only
+from support import ros
+from support.case import case
+from support.ros import Int32
+
+COUNT = 50
+
+
+def taker(me):
+    """Takes nothing until it is told to, then everything; then ticks a counter of the domain."""
+    node = ros.start("taker")
+    shoal = package()
+    subscription = node.create_subscription(Int32, "numbers", lambda _: None, ros.qos(100))
+    me.tell("here")
+    me.hear()
+    shoal.wait(node, [subscription], timeout=30.0)
+    me.tell("looked")
+    me.hear()
+    taken = 0
+    while subscription.handle.take_message(Int32, False) is not None:
+        taken += 1
+    return taken, [shoal.tick(node, 3, 2) for _ in range(3)]
+
+
+@case(limit=60)
+def completion_is_that_another_process_has_taken_everything(t):
+    plugin_only()
+
+    def sender(me):
+        node = ros.start("sender")
+        shoal = package()
+        publish = ros.numbers("numbers", ros.qos(100))
+        ros.matched(publish.publisher)
+        shoal.tock(node, 3, 40)
+        for number in range(COUNT):
+            publish(number)
+        first = shoal.flush(publish.publisher, timeout=0.05)
+        me.tell((first[0].name, [(lag.reliable, lag.messages) for lag in first[1]]))
+        me.hear()
+        lags = [lag.messages for lag in shoal.lag(publish.publisher)]
+        me.tell(lags)
+        outcome, late = shoal.flush(publish.publisher, timeout=30.0)
+        return outcome.name, late, [lag.messages for lag in shoal.lag(publish.publisher)]
+
+    reader = t.fork(taker)
+    t.equal(reader.expect(), "here", "the taker")
+    writer = t.fork(sender)
+    t.equal(writer.expect(30), ("TIMED_OUT", [(True, None)]), "a flush that nobody has looked at")
+    reader.tell("look")
+    t.equal(reader.expect(30), "looked", "the taker")
+    writer.tell("ask")
+    t.equal(writer.expect(30), [COUNT], "messages behind")
+    reader.tell("take")
+    t.equal(reader.result(30), (COUNT, [42, 44, 46]), "taken, and the counter")
+    t.equal(writer.result(40), ("READY", [], [0]), "the flush")
+
+
+@case(limit=60)
+def completion_of_joining_is_a_bound_between_history_and_live(t):
+    plugin_only()
+
+    def joiner(me):
+        node = ros.start("joiner")
+        shoal = package()
+        publisher = ros.publisher(Int32, "kept", ros.latched(3))
+        for number in range(5):
+            publisher.publish(Int32(data=number))
+        subscription = node.create_subscription(Int32, "kept", lambda _: None, ros.latched(10))
+        gid = node.get_publishers_info_by_topic("kept")[0].endpoint_gid[:16]
+        bound = shoal.join_bound(subscription, gid)
+        try:
+            shoal.join_bound(subscription, [7] * 16)
+        except shoal.Error as e:
+            return bound, "no publisher 0707" in str(e)
+    t.equal(t.fork(joiner).result(30), (5, True), "the bound, and a GID that nobody has")
