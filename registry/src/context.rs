@@ -50,6 +50,9 @@ pub struct Registry {
     pub(crate) hint: AtomicUsize,
 }
 
+/// The index of who is in the domain without an entry.
+const NOBODY: u16 = u16::MAX;
+
 /// The byte of the lock file that says whether context `index` is alive.
 pub(crate) fn life_byte(index: usize) -> u64 {
     1 + index as u64
@@ -64,38 +67,79 @@ impl Registry {
         if o.enclave.len() > MAX_NAME || o.enclave.contains('\0') {
             return Err(JoinError::Enclave { len: o.enclave.len(), limit: MAX_NAME });
         }
-        let fork = fork_generation();
-        let Entered { dir, lock, map } = presence::enter(o)?;
-        let (index, incarnation, id) = match enrol(&dir, &lock, &map, &o.enclave) {
-            Ok(enrolled) => enrolled,
-            Err(e) => {
-                presence::exit(&dir, &lock);
-                return Err(e);
-            }
-        };
-        // SAFETY: the table is a field declared before `map`, so it is dropped first, and no clone of it outlives a
-        // borrow of the Registry (`hazards` hands it out by reference with the Registry's lifetime).
-        let words = unsafe { map.hazards_unbounded(usize::from(index)) }.unwrap_or(&[]);
-        // SAFETY: it is a field declared before `map`, so it is dropped before the word is unmapped.
-        let interruptible = unsafe { map.enlist_doorbell(usize::from(index)) };
-        let registry = Registry {
-            hazards: HazardTable::new(words),
-            _interruptible: interruptible,
-            map,
-            dir: Arc::new(dir),
-            lock,
-            index,
-            incarnation,
-            id,
-            fork,
-            left: RwLock::new(false),
-            reaping: Mutex::new(()),
-            parking: Parking::new(),
-            hint: AtomicUsize::new(usize::from(index) * 16),
-        };
+        let mut registry = Registry::visiting(presence::enter(o)?);
+        registry.enrol(&o.enclave)?;
         // Who comes looks for the dead, so that they do not pile up where nobody asks for the graph.
         registry.sweep();
         Ok(Arc::new(registry))
+    }
+
+    /// In the domain, but nobody yet: dropping it leaves again.
+    fn visiting(Entered { dir, lock, map }: Entered) -> Registry {
+        Registry {
+            hazards: HazardTable::new(&[]),
+            _interruptible: None,
+            map,
+            dir: Arc::new(dir),
+            lock,
+            index: NOBODY,
+            incarnation: 0,
+            id: 0,
+            fork: fork_generation(),
+            left: RwLock::new(false),
+            reaping: Mutex::new(()),
+            parking: Parking::new(),
+            hint: AtomicUsize::new(0),
+        }
+    }
+
+    /// Becomes a context. Where the table is full, the dead are reaped first: they may hold entries that nobody has
+    /// looked at since.
+    fn enrol(&mut self, enclave: &str) -> Result<(), JoinError> {
+        let mut taken = self.take_entry(enclave)?;
+        if taken.is_none() {
+            self.sweep_now();
+            taken = self.take_entry(enclave)?;
+        }
+        let full = || JoinError::ContextsFull { path: self.dir.path().to_owned(), limit: MAX_CONTEXTS };
+        let (index, incarnation, id) = taken.ok_or_else(full)?;
+        // SAFETY: the table is a field declared before `map`, so it is dropped first, and no clone of it outlives a
+        // borrow of the Registry (`hazards` hands it out by reference with the Registry's lifetime).
+        let words = unsafe { self.map.hazards_unbounded(usize::from(index)) }.unwrap_or(&[]);
+        self.hazards = HazardTable::new(words);
+        // SAFETY: it is a field declared before `map`, so it is dropped before the word is unmapped.
+        self._interruptible = unsafe { self.map.enlist_doorbell(usize::from(index)) };
+        (self.index, self.incarnation, self.id) = (index, incarnation, id);
+        self.hint = AtomicUsize::new(usize::from(index) * 16);
+        Ok(())
+    }
+
+    /// Takes a context entry: index, incarnation, id. `None` when none is free.
+    fn take_entry(&self, enclave: &str) -> Result<Option<(u16, u16, u64)>, JoinError> {
+        let (lock, map) = (&self.lock, &self.map);
+        let fail = |what, source| JoinError::Io { what, path: self.dir.path().to_owned(), source };
+        let id = random_u64().map_err(|e| fail("draw a random number", e))?;
+        for index in 0..MAX_CONTEXTS {
+            let is_free = || map.context(index).is_none_or(|e| e.word().state() == Some(ContextState::Free));
+            if !is_free() || !lock.try_exclusive(life_byte(index)).map_err(|e| fail("lock", e))? {
+                continue;
+            }
+            // A reaper or another newcomer may have been here before we had the lock.
+            if !is_free() {
+                lock.unlock(life_byte(index));
+                continue;
+            }
+            map.grow_contexts(index)?;
+            let Some(entry) = map.context(index) else { continue };
+            let incarnation = entry.word().incarnation();
+            entry.set(ContextState::Claimed, incarnation);
+            crash_point!("registry.join.claimed");
+            entry.fill(id, std::process::id(), effective_uid(), enclave);
+            entry.set(ContextState::Live, incarnation);
+            crash_point!("registry.join.live");
+            return Ok(Some((index as u16, incarnation, id)));
+        }
+        Ok(None)
     }
 
     /// Removes what killed processes left of other domains whose names start with `prefix`: for domains with names that
@@ -118,6 +162,10 @@ impl Registry {
         let mut left = self.left.write();
         if std::mem::replace(&mut *left, true) {
             return false;
+        }
+        if self.index == NOBODY {
+            presence::exit(&self.dir, &self.lock);
+            return true;
         }
         self.set_leaver(usize::from(self.index));
         let unneeded = self.give_up_slots() == 0;
@@ -237,6 +285,9 @@ impl Drop for Registry {
             return;
         }
         self.leave();
+        if self.index == NOBODY {
+            return;
+        }
         // The sign of life is still held, so no reaper is at work here. Outlets that are still wanted keep the entry;
         // it then counts as dead once the lock file is closed, and others reap it.
         if self.give_up_slots() == 0 {
@@ -250,29 +301,46 @@ impl Drop for Registry {
     }
 }
 
-/// Takes a context entry: index, incarnation, id.
-fn enrol(dir: &DomainDir, lock: &LockFile, map: &Map, enclave: &str) -> Result<(u16, u16, u64), JoinError> {
-    let fail = |what, source| JoinError::Io { what, path: dir.path().to_owned(), source };
-    let id = random_u64().map_err(|e| fail("draw a random number", e))?;
-    for index in 0..MAX_CONTEXTS {
-        let is_free = || map.context(index).is_none_or(|e| e.word().state() == Some(ContextState::Free));
-        if !is_free() || !lock.try_exclusive(life_byte(index)).map_err(|e| fail("lock", e))? {
-            continue;
-        }
-        // A reaper or another newcomer may have been here before we had the lock.
-        if !is_free() {
-            lock.unlock(life_byte(index));
-            continue;
-        }
-        map.grow_contexts(index)?;
-        let Some(entry) = map.context(index) else { continue };
-        let incarnation = entry.word().incarnation();
-        entry.set(ContextState::Claimed, incarnation);
-        crash_point!("registry.join.claimed");
-        entry.fill(id, std::process::id(), effective_uid(), enclave);
-        entry.set(ContextState::Live, incarnation);
-        crash_point!("registry.join.live");
-        return Ok((index as u16, incarnation, id));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root() -> PathBuf {
+        let path = PathBuf::from(format!("/dev/shm/shoal-full-{:?}", std::thread::current().id()));
+        std::fs::create_dir_all(&path).expect("a directory");
+        path
     }
-    Err(JoinError::ContextsFull { path: dir.path().to_owned(), limit: MAX_CONTEXTS })
+
+    fn options(root: &std::path::Path) -> JoinOptions {
+        JoinOptions { root: root.to_owned(), access: Access::Owner, domain: "1".into(), enclave: "/".into() }
+    }
+
+    /// Every entry but the first is taken by somebody whose process, as far as the lock file says, is dead.
+    fn fill_the_table(registry: &Registry) {
+        for index in 1..MAX_CONTEXTS {
+            registry.map.grow_contexts(index).expect("room");
+            registry.map.context(index).expect("committed").set(ContextState::Live, 0);
+        }
+    }
+
+    #[test]
+    fn the_dead_do_not_keep_newcomers_out_of_a_full_table() {
+        let root = root();
+        let first = Registry::join(&options(&root)).expect("an empty domain");
+        fill_the_table(&first);
+        // Nobody is due to look for the dead.
+        first.map.header().last_sweep().store(u64::MAX / 2, shoal_shm::sync::Ordering::Relaxed);
+        let living = LockFile::open(&first.dir, presence::LOCK).expect("the lock file");
+        assert!((2..MAX_CONTEXTS).all(|index| living.try_exclusive(life_byte(index)).expect("a lock")));
+        let second = Registry::join(&options(&root)).expect("one of the dead makes room");
+        assert_eq!(second.context_index(), 1);
+        let refused = Registry::join(&options(&root)).err().expect("all the others live");
+        assert!(matches!(refused, JoinError::ContextsFull { limit: MAX_CONTEXTS, .. }), "{refused}");
+        // Who was refused has left: the two that stayed are still one domain, and the last one out removes it.
+        assert!(first.dir.is_current() && first.context_alive(1, second.context_id()));
+        drop(living);
+        drop(second);
+        drop(first);
+        std::fs::remove_dir(&root).expect("empty");
+    }
 }

@@ -19,7 +19,11 @@ impl Deserted {
     /// The directory or its lock file cannot be examined.
     pub fn find(root: &Path, access: Access, domain: &str) -> Result<Option<Deserted>, ObserveError> {
         let dir = match DomainDir::open(root, access, domain) {
-            Err(DirError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(DirError::Io { source, .. } | DirError::NoRoot { source, .. })
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                return Ok(None)
+            }
             other => other.map_err(ObserveError::Dir)?,
         };
         let fail = |source| ObserveError::Io { path: dir.path_of(LOCK), source };

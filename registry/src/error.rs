@@ -18,12 +18,14 @@ pub enum JoinError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// Someone holds the domain in the middle of creating or removing it.
-    #[error("{path} is still being set up or removed by another process after {waited:?}: is that process stopped (kill -CONT it, or kill it)?")]
+    #[error("{path} is still held by who sets the domain up or removes it after {waited:?}: {who}")]
     Busy {
-        /// The domain directory.
+        /// The domain's lock file.
         path: PathBuf,
         /// How long we waited.
         waited: Duration,
+        /// The processes that have the file open, and what to do.
+        who: String,
     },
     /// Living processes of the domain use another layout.
     #[error("{path} is in use by nodes whose shared-memory layout has version {theirs}, but this process has version {ours}: stop them all, or run the same rmw_shoal everywhere")]

@@ -18,6 +18,7 @@ mod ending;
 mod error;
 mod find;
 mod hash;
+mod holders;
 mod ident;
 mod interest;
 mod layout;

@@ -109,7 +109,9 @@ impl Observer {
     /// See [`ObserveError`]; that nobody is there is one of them.
     pub fn open(root: &Path, access: Access, domain: &str) -> Result<Observer, ObserveError> {
         let dir = match DomainDir::open(root, access, domain) {
-            Err(DirError::Io { source, path, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            Err(DirError::Io { source, path, .. } | DirError::NoRoot { source, path })
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
                 return Err(ObserveError::Nobody { path })
             }
             other => other.map_err(ObserveError::Dir)?,

@@ -14,10 +14,10 @@
 
 use crate::error::JoinError;
 use crate::layout::{Header, Identity, Map, FILE, HEADER_LEN, LAYOUT_VERSION, REGISTRY_LEN};
-use crate::JoinOptions;
+use crate::{holders, JoinOptions};
 use shoal_shm::crash_point;
 use shoal_shm::lock::LockFile;
-use shoal_shm::segment::{DirError, DomainDir, OpenError, Segment};
+use shoal_shm::segment::{DomainDir, OpenError, Segment};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,8 @@ pub(crate) fn enter(o: &JoinOptions) -> Result<Entered, JoinError> {
             Attempt::Again(path) => path,
         };
         if start.elapsed() >= PATIENCE {
-            return Err(JoinError::Busy { path, waited: start.elapsed() });
+            let path = path.join(LOCK);
+            return Err(JoinError::Busy { waited: start.elapsed(), who: holders::describe(&path), path });
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
@@ -56,13 +57,7 @@ enum Attempt {
 }
 
 fn try_enter(o: &JoinOptions) -> Result<Attempt, JoinError> {
-    let dir = match DomainDir::open_or_create(&o.root, o.access, &o.domain) {
-        // Somebody removed a level that we had just found; but a missing root is the user's to create.
-        Err(DirError::Io { source, path, .. }) if source.kind() == io::ErrorKind::NotFound && path != o.root => {
-            return Ok(Attempt::Again(path))
-        }
-        other => other?,
-    };
+    let dir = DomainDir::open_or_create(&o.root, o.access, &o.domain)?;
     let fail = |what, source| JoinError::Io { what, path: dir.path().to_owned(), source };
     let again = || Ok(Attempt::Again(dir.path().to_owned()));
     let lock = match LockFile::open(&dir, LOCK) {

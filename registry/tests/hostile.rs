@@ -3,6 +3,7 @@
 mod common;
 use common::*;
 use shoal_registry::*;
+use shoal_shm::segment::DirError;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -190,4 +191,19 @@ fn another_users_domain_is_refused_with_the_owners_id() {
 
 fn users_id(own: &Path) -> u32 {
     std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(own).expect("own directory"))
+}
+
+/// Else the user is told, seconds later, that others are at work there.
+#[test]
+fn a_place_that_cannot_be_made_is_named_at_once() {
+    // Nobody can make a directory in /proc: the kernel says that there is no such file.
+    let nowhere = Registry::join(&options(std::path::Path::new("/proc"))).err().expect("no place");
+    let text = nowhere.to_string();
+    assert!(matches!(nowhere, JoinError::Dir(DirError::Create { .. })), "{text}");
+    assert!(text.contains("/proc/shoal-") && text.contains("(os error 2)") && text.contains("SHOAL_DIR"), "{text}");
+    let root = Root::new();
+    let missing = Registry::join(&options(&root.path().join("missing"))).err().expect("no place");
+    let text = missing.to_string();
+    assert!(matches!(missing, JoinError::Dir(DirError::NoRoot { .. })), "{text}");
+    assert!(text.contains("missing") && text.contains("(os error 2)") && text.contains("SHOAL_DIR"), "{text}");
 }

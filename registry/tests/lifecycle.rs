@@ -218,6 +218,8 @@ fn a_stopped_initialiser_is_an_error_after_a_bounded_wait() {
     assert!(holder.try_exclusive(0).expect("lock"));
     let e = Registry::join(&o).err().expect("busy");
     assert!(matches!(e, JoinError::Busy { .. }), "{e}");
+    let me = format!("process {} (", std::process::id());
+    assert!(e.to_string().contains(&me) && !e.to_string().contains(", stopped"), "{e}");
     drop(holder);
     root.join();
 }

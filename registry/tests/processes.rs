@@ -3,7 +3,8 @@
 mod common;
 use common::*;
 use shoal_registry::*;
-use shoal_shm::segment::Segment;
+use shoal_shm::lock::LockFile;
+use shoal_shm::segment::{DomainDir, Segment};
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -22,6 +23,14 @@ fn child() {
             let r = Registry::join(&options(&root)).expect("join");
             say(&names(&r.snapshot()).len().to_string());
             r.leave();
+        }
+        "initialiser" => {
+            let o = options(&root);
+            let dir = DomainDir::open_or_create(&o.root, o.access, &o.domain).expect("dir");
+            let lock = LockFile::open(&dir, "lock").expect("open");
+            assert!(lock.try_exclusive(0).expect("lock"));
+            say("holding");
+            while listen().is_some() {}
         }
         "reaper" => Registry::join(&options(&root)).expect("join").sweep_now(),
         other => panic!("unknown role {other}"),
@@ -614,4 +623,19 @@ mod crash_steps {
             ended
         });
     }
+}
+
+#[test]
+fn who_is_kept_out_by_a_stopped_process_is_told_which() {
+    let _dog = watchdog(60);
+    let root = Root::new();
+    let mut initialiser = Peer::spawn(root.path(), "initialiser");
+    assert_eq!(initialiser.hear().as_deref(), Some("holding"));
+    initialiser.signal("STOP");
+    let e = Registry::join(&options(root.path())).err().expect("busy").to_string();
+    let pid = initialiser.process.id();
+    assert!(e.contains(&format!("process {pid} (")) && e.contains(", stopped)") && e.contains("kill -CONT"), "{e}");
+    initialiser.signal("CONT");
+    assert!(initialiser.finish());
+    root.join();
 }

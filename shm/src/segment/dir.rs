@@ -97,7 +97,8 @@ impl DomainDir {
             let parent = enter(&root_dir, &parent_name, &parent_path, access)?;
             match enter(&parent, domain, &path, access) {
                 // The parent was removed between the two steps.
-                Err(DirError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                Err(DirError::Io { source, .. } | DirError::Create { source, .. })
+                    if source.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
                 Ok(dir) => {
                     let domain = domain.to_owned();
@@ -246,7 +247,7 @@ impl DomainDir {
 
 fn open_root(root: &Path) -> Result<File, DirError> {
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(root);
-    opened.map_err(|source| DirError::Io { what: "open the directory", path: root.to_owned(), source })
+    opened.map_err(|source| DirError::NoRoot { path: root.to_owned(), source })
 }
 
 fn check_name(name: &str) -> Result<(), DirError> {
@@ -304,16 +305,16 @@ fn not_opened(base: &File, name: &str, path: &Path, access: Access, source: io::
 /// Makes a directory under a temporary name and gives it its name when it is finished; that somebody else was faster
 /// is fine. Dying in between leaves an empty directory that nobody looks at.
 fn create_level(base: &File, name: &str, path: &Path, access: Access) -> Result<(), DirError> {
-    let fail = |what, source| DirError::Io { what, path: path.to_owned(), source };
-    let temporary = sys::temporary_name(name).map_err(|source| fail("name", source))?;
-    sys::mkdir_at(base, &temporary).map_err(|source| fail("create", source))?;
+    let fail = |source| DirError::Create { path: path.to_owned(), source };
+    let temporary = sys::temporary_name(name).map_err(fail)?;
+    sys::mkdir_at(base, &temporary).map_err(fail)?;
     crate::crash_point!("dir.made");
     let finished = finish_level(base, &temporary, access).and_then(|()| sys::rename_new(base, &temporary, name));
     finished.or_else(|source| {
         let _ = sys::unlink_at(base, &temporary, libc::AT_REMOVEDIR);
         match source.kind() {
             io::ErrorKind::AlreadyExists => Ok(()),
-            _ => Err(fail("create", source)),
+            _ => Err(fail(source)),
         }
     })
 }

@@ -46,10 +46,26 @@ pub enum DirError {
         /// The permission bits it must have.
         wanted: u32,
     },
+    /// The directory of all domains is not there: it is the user's to create.
+    #[error("cannot use the directory {path}: {source}: create it, or set SHOAL_DIR to one that is there")]
+    NoRoot {
+        /// The directory of all domains.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A directory below it cannot be made.
+    #[error("cannot create {path}: {source}: set SHOAL_DIR to a directory that this process may write to")]
+    Create {
+        /// What was to be made.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// A system call failed.
     #[error("cannot {what} {path}: {source}")]
     Io {
-        /// What was tried ("create", "open", …).
+        /// What was tried ("open", "examine", …).
         what: &'static str,
         /// On what.
         path: PathBuf,
