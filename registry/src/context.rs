@@ -67,15 +67,16 @@ impl Registry {
         if o.enclave.len() > MAX_NAME || o.enclave.contains('\0') {
             return Err(JoinError::Enclave { len: o.enclave.len(), limit: MAX_NAME });
         }
-        let mut registry = Registry::visiting(presence::enter(o)?);
+        let fork = fork_generation();
+        let mut registry = Registry::visiting(presence::enter(o)?, fork);
         registry.enrol(&o.enclave)?;
         // Who comes looks for the dead, so that they do not pile up where nobody asks for the graph.
         registry.sweep();
         Ok(Arc::new(registry))
     }
 
-    /// In the domain, but nobody yet: dropping it leaves again.
-    fn visiting(Entered { dir, lock, map }: Entered) -> Registry {
+    /// In the domain, but nobody yet: dropping it leaves again. `fork` is from before the locks were taken.
+    fn visiting(Entered { dir, lock, map }: Entered, fork: u32) -> Registry {
         Registry {
             hazards: HazardTable::new(&[]),
             _interruptible: None,
@@ -85,7 +86,7 @@ impl Registry {
             index: NOBODY,
             incarnation: 0,
             id: 0,
-            fork: fork_generation(),
+            fork,
             left: RwLock::new(false),
             reaping: Mutex::new(()),
             parking: Parking::new(),

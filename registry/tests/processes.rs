@@ -5,6 +5,8 @@ use common::*;
 use shoal_registry::*;
 use shoal_shm::lock::LockFile;
 use shoal_shm::segment::{DomainDir, Segment};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -107,6 +109,7 @@ fn talk(root: &Path) {
 fn fork(root: &Path) {
     let r = Registry::join(&options(root)).expect("join");
     let s = enter(&r, Kind::Node, "forked", 0);
+    let (mut done, tell) = UnixStream::pair().expect("a pipe");
     // SAFETY: the child calls nothing but this crate's functions, which take no lock in a forked child, and pause.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
@@ -117,6 +120,7 @@ fn fork(root: &Path) {
         r.sweep_now();
         let ok = refused && r.is_forked();
         drop(r);
+        let ok = ok && (&tell).write_all(b"!").is_ok();
         // SAFETY: ends or suspends this process; nothing of the parent's is touched.
         unsafe {
             if !ok {
@@ -127,6 +131,9 @@ fn fork(root: &Path) {
             libc::_exit(0);
         }
     }
+    // Else the parent might be killed before the child has done anything, even given up the lock.
+    drop(tell);
+    done.read_exact(&mut [0]).expect("the child has tried everything");
     say(&pid.to_string());
     while listen().is_some() {}
 }

@@ -296,9 +296,21 @@ fn not_opened(base: &File, name: &str, path: &Path, access: Access, source: io::
         Ok(found) if !found.is_dir() => DirError::NotDirectory { path },
         Ok(found) => match access.stranger(&found) {
             Some((owner, me)) => DirError::NotOwner { path, owner, me },
-            None => DirError::Io { what: "open", path, source },
+            None => not_member(path, access, source).unwrap_or_else(|(path, source)| cannot_open(path, source)),
         },
-        Err(_) => DirError::Io { what: "open", path, source },
+        Err(_) => cannot_open(path, source),
+    }
+}
+
+fn cannot_open(path: PathBuf, source: io::Error) -> DirError {
+    DirError::Io { what: "open", path, source }
+}
+
+/// What the system refuses to who is not in the domain's group: to enter its directory, to make one for it.
+fn not_member(path: PathBuf, access: Access, source: io::Error) -> Result<DirError, (PathBuf, io::Error)> {
+    match (access, source.kind()) {
+        (Access::Group(gid), io::ErrorKind::PermissionDenied) => Ok(DirError::NotMember { path, gid, source }),
+        _ => Err((path, source)),
     }
 }
 
@@ -314,7 +326,8 @@ fn create_level(base: &File, name: &str, path: &Path, access: Access) -> Result<
         let _ = sys::unlink_at(base, &temporary, libc::AT_REMOVEDIR);
         match source.kind() {
             io::ErrorKind::AlreadyExists => Ok(()),
-            _ => Err(fail(source)),
+            _ => Err(not_member(path.to_owned(), access, source)
+                .unwrap_or_else(|(path, source)| DirError::Create { path, source })),
         }
     })
 }

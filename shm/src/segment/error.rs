@@ -34,6 +34,16 @@ pub enum DirError {
         /// Who we are, in the same terms.
         me: String,
     },
+    /// The domain is open to a group that this process is not in.
+    #[error("{path} is for group {gid} (SHOAL_GROUP), which this process is not in ({source}): add its user to the group and log in again")]
+    NotMember {
+        /// The directory.
+        path: PathBuf,
+        /// The group.
+        gid: u32,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// The directory lets in more or fewer than it must.
     #[error(
         "{path} has mode {mode:o} but must have {wanted:o}: correct it with chmod, or remove it while no node runs"
