@@ -3,6 +3,7 @@
 
 mod compile;
 mod coverage;
+pub mod sanitize;
 
 use crate::cases::{self, Counts};
 use crate::prefix::{self, Distro, Prefix};

@@ -47,6 +47,8 @@ enum Task {
     Cases(cases::Choice),
     /// The C and C++ programs alone (tests/c/rmw): every export, with every documented error
     Capi(capi::Choice),
+    /// The C and C++ programs under valgrind's memcheck
+    Sanitize(capi::Choice),
     /// Clippy over the whole workspace; a warning is an error
     Clippy,
     /// The loom models of shoal-shm
@@ -76,6 +78,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Test { ros_only } => checks::test(ros_only),
         Task::Cases(choice) => cases::run_chosen(&choice),
         Task::Capi(choice) => capi::run_chosen(&choice),
+        Task::Sanitize(choice) => capi::sanitize::run(&choice),
         Task::Clippy => checks::clippy(),
         Task::Loom => checks::loom(),
         Task::Fuzz(choice) => fuzz::run(&choice),

@@ -18,7 +18,17 @@ typedef struct entry
 #define GROUP(name) {#name, group_##name},
 static const entry_t groups[] = {GROUPS(GROUP)};
 
+// Loses memory, so that whoever looks for lost memory can be tested.
+static void lose_memory(void)
+{
+  char * volatile lost = (char *)malloc(100);
+  CHECK(lost != NULL);
+  lost = NULL;
+  CHECK(lost == NULL);
+}
+
 static const entry_t children[] = {
+  {"--lossy", lose_memory},
   {"--talker", child_talker},
   {"--listener", child_listener},
   {"--server", child_server},
