@@ -13,12 +13,15 @@
 //! beside this one need not tell it anything.
 //!
 //! Rules.
-//! 1. No lock of ours is held during a call. What is being called stands in `busy`, with the number of the setting.
-//! 2. All calls come from the one thread, one at a time. Setting, clearing and forgetting take effect at once, and then
-//!    wait until no call of an older setting runs, except on the thread itself, where that call is the caller. So
-//!    callbacks that clear or replace each other never wait for each other.
+//! 1. No lock of ours is held during a call. What is being called stands in `busy`, with the number of the setting and
+//!    the thread.
+//! 2. Calls come one at a time. Setting, clearing and forgetting take effect at once, and then wait until no call of an
+//!    older setting runs, except on the thread of a call, where that call is the caller. So callbacks that clear or
+//!    replace each other never wait for each other.
 //! 3. A callback that is set where none was gets what can still be taken and was not reported before (the backlog);
-//!    one that replaces another goes on where that one stopped.
+//!    one that replaces another goes on where that one stopped. Whoever sets it makes this call before setting returns,
+//!    so that an executor that then asks for what there is to do finds it; only where another call runs, for which the
+//!    caller may hold what it needs, it is left to the thread.
 //! 4. The thread keeps the registry alive only while it looks and sleeps, never during a call. [`Notifier::stop`] waits
 //!    for a thread that looks or sleeps, which is short, and not for one that is in a call: that may need what the
 //!    stopping thread holds (an interpreter's lock). It ends when the call returns.
@@ -26,6 +29,7 @@
 
 mod thread;
 
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 use std::thread::ThreadId;
 
@@ -37,8 +41,9 @@ use crate::error::{Error, Result};
 
 /// Called with the number of new messages (requests, responses, events) since the last call.
 ///
-/// Calls come from a thread of the context, one at a time, and hold no lock of this crate: they may take, set and
-/// clear callbacks, and drop entities, also their own.
+/// Calls come one at a time, from a thread of the context, or, with what was there before the callback, from the one
+/// that sets it. They hold no lock of this crate: they may take, set and clear callbacks, and drop entities, also their
+/// own.
 pub type Callback = Arc<dyn Fn(usize) + Send + Sync>;
 
 /// What came, and what is left of it.
@@ -99,12 +104,19 @@ struct Entry {
     reported: u64,
 }
 
-/// What the thread is at.
+/// What is being done.
 #[derive(Clone, Copy)]
 struct Busy {
     key: u64,
-    /// The setting whose callback runs; `None` while the thread only counts.
+    /// The setting whose callback runs; `None` while the notifier's thread only counts.
     call: Option<u64>,
+    thread: ThreadId,
+}
+
+/// A call that is due; it stands in `busy`.
+struct Due {
+    callback: Callback,
+    count: usize,
 }
 
 impl Notifier {
@@ -120,18 +132,21 @@ impl Notifier {
             return;
         }
         drop(state);
+        self.moved.notify_all();
         registry.doorbell().ring();
         let mut state = self.state.lock();
-        while !state.ended && state.busy.is_none_or(|busy| busy.call.is_none()) {
+        while !state.ended && !state.thread_calls() {
             self.moved.wait(&mut state);
         }
     }
 
-    /// Installs, replaces or clears a callback; answers when no call of an older setting runs.
+    /// Installs, replaces or clears a callback; answers when it knows its backlog and no call of an older setting runs.
     fn set(self: &Arc<Self>, key: u64, registry: &Arc<Registry>, new: Option<New>) -> Result<()> {
         // Outside of our lock, which is never held while a reader's is asked for.
         let tally = new.as_ref().map(|(_, source)| source.tally()).unwrap_or_default();
         let mut state = self.state.lock();
+        // Counting is short; else the thread would go on to make the call that is ours.
+        self.wait_while(&mut state, |busy| busy.call.is_none());
         if new.is_some() {
             if state.stopping {
                 return Err(Error::ShutDown);
@@ -141,10 +156,14 @@ impl Notifier {
         state.settings += 1;
         let setting = state.settings;
         let old = state.install(key, setting, tally, new);
+        let backlog = if state.busy.is_none() { state.begin(key, tally.arrived) } else { None };
         self.wait_while(&mut state, |busy| busy.key == key && busy.call.is_some_and(|call| call < setting));
         drop(state);
         // It may own what it likes, so it is dropped without our lock.
         drop(old);
+        if let Some(backlog) = backlog {
+            self.call(backlog);
+        }
         registry.doorbell().ring();
         Ok(())
     }
@@ -159,6 +178,17 @@ impl Notifier {
         drop(gone);
     }
 
+    /// Makes a call that stands in `busy`.
+    fn call(&self, due: Due) {
+        let Due { callback, count } = due;
+        // A panic has been printed by its hook; the other callbacks are not to suffer. What the callback owns is
+        // dropped before whoever cleared it goes on.
+        let _ = catch_unwind(AssertUnwindSafe(|| callback(count)));
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(callback)));
+        self.state.lock().busy = None;
+        self.moved.notify_all();
+    }
+
     fn wait_while(&self, state: &mut MutexGuard<'_, State>, runs: impl Fn(Busy) -> bool) {
         while !state.is_own_thread() && state.busy.is_some_and(&runs) {
             self.moved.wait(state);
@@ -167,8 +197,33 @@ impl Notifier {
 }
 
 impl State {
+    /// Whether this is the notifier's thread or one that is in a call.
     fn is_own_thread(&self) -> bool {
-        self.thread == Some(std::thread::current().id())
+        let this = std::thread::current().id();
+        self.thread == Some(this) || self.busy.is_some_and(|busy| busy.thread == this)
+    }
+
+    /// Whether the notifier's thread is in a call.
+    fn thread_calls(&self) -> bool {
+        self.busy.is_some_and(|busy| busy.call.is_some() && self.thread == Some(busy.thread))
+    }
+
+    /// Whether an entry that was just counted has something to report to the callback that is set now.
+    fn is_due(&self, key: u64, arrived: u64) -> bool {
+        let entry = self.entries.iter().find(|entry| entry.key == key && entry.callback.is_some());
+        !self.stopping && entry.is_some_and(|entry| arrived > entry.reported)
+    }
+
+    /// Takes note that it is reported, by this thread.
+    fn begin(&mut self, key: u64, arrived: u64) -> Option<Due> {
+        if !self.is_due(key, arrived) {
+            return None;
+        }
+        let entry = self.entries.iter_mut().find(|entry| entry.key == key)?;
+        let callback = entry.callback.clone()?;
+        let count = arrived - std::mem::replace(&mut entry.reported, arrived);
+        self.busy = Some(Busy { key, call: Some(entry.setting), thread: std::thread::current().id() });
+        Some(Due { callback, count: usize::try_from(count).unwrap_or(usize::MAX) })
     }
 
     /// Puts a callback in its place; the one that was there comes back.

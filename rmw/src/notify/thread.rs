@@ -1,13 +1,12 @@
 //! The thread that calls.
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Weak};
 
 use nix::sys::signal::{SigSet, SigmaskHow};
 use shoal_registry::Registry;
 use shoal_shm::futex::Deadline;
 
-use super::{Busy, Callback, Countable, Notifier, State};
+use super::{Busy, Countable, Due, Notifier, State};
 use crate::error::{Error, Result};
 use crate::wait::LOOK_FOR_THE_DEAD;
 
@@ -37,14 +36,16 @@ impl Drop for Ending<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.ended = true;
-        state.busy = None;
+        if state.busy.is_some_and(|busy| state.thread == Some(busy.thread)) {
+            state.busy = None;
+        }
         self.0.moved.notify_all();
     }
 }
 
 fn run(notifier: &Notifier, registry: &Weak<Registry>) {
     let _ending = Ending(notifier);
-    while !notifier.is_stopping() {
+    while notifier.comes_to_its_turn() {
         match notifier.round(true).due {
             Some(due) => notifier.call(due),
             None => {
@@ -56,16 +57,10 @@ fn run(notifier: &Notifier, registry: &Weak<Registry>) {
     }
 }
 
-/// A call that is due; it stands in `busy`.
-struct Due {
-    callback: Callback,
-    count: usize,
-}
-
 /// What a look at the entries showed.
 #[derive(Default)]
 struct Round {
-    /// A call is due.
+    /// A call is due, or another thread is in one and this one has to wait for its turn.
     any: bool,
     /// The call, where it was asked for.
     due: Option<Due>,
@@ -76,6 +71,15 @@ struct Round {
 }
 
 impl Notifier {
+    /// Waits, holding nothing, until no other thread is in a call; false if this thread is to end.
+    fn comes_to_its_turn(&self) -> bool {
+        let mut state = self.state.lock();
+        while !state.stopping && state.busy.is_some() {
+            self.moved.wait(&mut state);
+        }
+        !state.stopping
+    }
+
     fn is_stopping(&self) -> bool {
         self.state.lock().stopping
     }
@@ -114,7 +118,7 @@ impl Notifier {
     }
 
     fn look(&self, turn: usize, begin: bool, round: &mut Round) {
-        let Some((key, source)) = self.pick(turn) else { return };
+        let Some((key, source)) = self.pick(turn, round) else { return };
         let arrived = source.tally().arrived;
         round.moment = round.moment.into_iter().chain(source.next_moment().map(Deadline::at)).min();
         round.living |= source.depends_on_the_living();
@@ -130,40 +134,17 @@ impl Notifier {
         }
     }
 
-    fn pick(&self, turn: usize) -> Option<(u64, Arc<dyn Countable>)> {
+    fn pick(&self, turn: usize, round: &mut Round) -> Option<(u64, Arc<dyn Countable>)> {
         let mut state = self.state.lock();
+        if state.busy.is_some() {
+            round.any = true;
+            return None;
+        }
         let count = state.entries.len();
         let entry = state.entries.get(turn.checked_rem(count)?).filter(|entry| entry.callback.is_some())?;
         let (key, source) = (entry.key, entry.source.clone());
         state.turn = (turn + 1) % count;
-        state.busy = Some(Busy { key, call: None });
+        state.busy = Some(Busy { key, call: None, thread: std::thread::current().id() });
         Some((key, source))
-    }
-
-    fn call(&self, due: Due) {
-        let Due { callback, count } = due;
-        // A panic has been printed by its hook; the other callbacks are not to suffer. What the callback owns is
-        // dropped before whoever cleared it goes on.
-        let _ = catch_unwind(AssertUnwindSafe(|| callback(count)));
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(callback)));
-        self.state.lock().busy = None;
-        self.moved.notify_all();
-    }
-}
-
-impl State {
-    /// Whether an entry that was just counted has something to report to the callback that is set now.
-    fn is_due(&self, key: u64, arrived: u64) -> bool {
-        let entry = self.entries.iter().find(|entry| entry.key == key && entry.callback.is_some());
-        !self.stopping && entry.is_some_and(|entry| arrived > entry.reported)
-    }
-
-    /// Takes note that it is reported.
-    fn begin(&mut self, key: u64, arrived: u64) -> Option<Due> {
-        let entry = self.entries.iter_mut().find(|entry| entry.key == key)?;
-        let callback = entry.callback.clone()?;
-        let count = arrived - std::mem::replace(&mut entry.reported, arrived);
-        self.busy = Some(Busy { key, call: Some(entry.setting) });
-        Some(Due { callback, count: usize::try_from(count).unwrap_or(usize::MAX) })
     }
 }
