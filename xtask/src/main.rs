@@ -14,6 +14,7 @@ mod plugin;
 mod prefix;
 mod python;
 mod run;
+mod scale;
 mod wheels;
 
 use clap::{Parser, Subcommand};
@@ -49,6 +50,13 @@ enum Task {
     Capi(capi::Choice),
     /// The C and C++ programs under valgrind's memcheck
     Sanitize(capi::Choice),
+    /// Many nodes on this RMW (and on others given with --rmw): what they cost. `-- --help` lists the options
+    #[command(disable_help_flag = true)]
+    Scale {
+        /// Options of the program `scale`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<std::ffi::OsString>,
+    },
     /// Clippy over the whole workspace; a warning is an error
     Clippy,
     /// The loom models of shoal-shm
@@ -79,6 +87,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Cases(choice) => cases::run_chosen(&choice),
         Task::Capi(choice) => capi::run_chosen(&choice),
         Task::Sanitize(choice) => capi::sanitize::run(&choice),
+        Task::Scale { options } => scale::run(&options),
         Task::Clippy => checks::clippy(),
         Task::Loom => checks::loom(),
         Task::Fuzz(choice) => fuzz::run(&choice),

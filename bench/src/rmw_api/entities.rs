@@ -157,7 +157,7 @@ impl Drop for Subscription<'_> {
     }
 }
 
-/// A service that nobody calls.
+/// A service; it answers with what it is given.
 pub struct Service<'s> {
     session: &'s Session,
     pub(super) handle: *mut sys::rmw_service_t,
@@ -179,9 +179,98 @@ impl<'s> Service<'s> {
     }
 }
 
+impl Service<'_> {
+    /// Takes a request and answers it; false when there is none. Both messages are of the service's type.
+    ///
+    /// # Errors
+    /// The RMW's.
+    pub fn serve(&self, request: &mut Message, response: &Message) -> Result<bool> {
+        let mut taken = false;
+        let api = self.session.api();
+        // SAFETY: integers, for which zeros are valid; a live handle and messages of its type, by the caller's choice.
+        unsafe {
+            let mut info: sys::rmw_service_info_t = std::mem::zeroed();
+            let code = (api.rmw_take_request)(self.handle, &mut info, request.as_ptr(), &mut taken);
+            check("rmw_take_request", code)?;
+            if taken {
+                let code = (api.rmw_send_response)(self.handle, &mut info.request_id, response.as_ptr());
+                check("rmw_send_response", code)?;
+            }
+        }
+        Ok(taken)
+    }
+}
+
 impl Drop for Service<'_> {
     fn drop(&mut self) {
         // SAFETY: made by this session's node, destroyed once.
         unsafe { (self.session.api().rmw_destroy_service)(self.session.node(), self.handle) };
+    }
+}
+
+/// A client of a session's node.
+pub struct Client<'s> {
+    session: &'s Session,
+    pub(super) handle: *mut sys::rmw_client_t,
+}
+
+impl<'s> Client<'s> {
+    /// Creates it.
+    ///
+    /// # Errors
+    /// The RMW's.
+    pub fn new(session: &'s Session, name: &str, ty: ServiceType, profile: Profile) -> Result<Client<'s>> {
+        let (name, qos) = (c_name(name)?, profile.for_rmw());
+        // SAFETY: a live node and arguments that live across the call.
+        let handle = unsafe { (session.api().rmw_create_client)(session.node(), ty.0, name.as_ptr(), &qos) };
+        if handle.is_null() {
+            return Err(failure("rmw_create_client"));
+        }
+        Ok(Client { session, handle })
+    }
+
+    /// Whether somebody would answer.
+    ///
+    /// # Errors
+    /// The RMW's.
+    pub fn is_served(&self) -> Result<bool> {
+        let mut available = false;
+        // SAFETY: live handles and an out-parameter.
+        let code = unsafe {
+            (self.session.api().rmw_service_server_is_available)(self.session.node(), self.handle, &mut available)
+        };
+        check("rmw_service_server_is_available", code).map(|()| available)
+    }
+
+    /// Sends a request of the client's type.
+    ///
+    /// # Errors
+    /// The RMW's.
+    pub fn send(&self, request: &Message) -> Result<()> {
+        let mut sequence = 0;
+        // SAFETY: a live handle and a message of its type, by the caller's choice.
+        let code = unsafe { (self.session.api().rmw_send_request)(self.handle, request.as_ptr(), &mut sequence) };
+        check("rmw_send_request", code)
+    }
+
+    /// Takes a response; false when there is none.
+    ///
+    /// # Errors
+    /// The RMW's.
+    pub fn take(&self, response: &mut Message) -> Result<bool> {
+        let mut taken = false;
+        // SAFETY: integers, for which zeros are valid; a live handle and a message of its type, by the caller's choice.
+        let code = unsafe {
+            let mut info: sys::rmw_service_info_t = std::mem::zeroed();
+            (self.session.api().rmw_take_response)(self.handle, &mut info, response.as_ptr(), &mut taken)
+        };
+        check("rmw_take_response", code).map(|()| taken)
+    }
+}
+
+impl Drop for Client<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by this session's node, destroyed once.
+        unsafe { (self.session.api().rmw_destroy_client)(self.session.node(), self.handle) };
     }
 }

@@ -46,6 +46,13 @@ functions! {
     rmw_take(*const rmw_subscription_t, *mut c_void, *mut bool, *mut rmw_subscription_allocation_t) -> rmw_ret_t;
     rmw_create_service(*const rmw_node_t, *const rosidl_service_type_support_t, *const c_char, *const rmw_qos_profile_t) -> *mut rmw_service_t;
     rmw_destroy_service(*mut rmw_node_t, *mut rmw_service_t) -> rmw_ret_t;
+    rmw_take_request(*const rmw_service_t, *mut rmw_service_info_t, *mut c_void, *mut bool) -> rmw_ret_t;
+    rmw_send_response(*const rmw_service_t, *mut rmw_request_id_t, *mut c_void) -> rmw_ret_t;
+    rmw_create_client(*const rmw_node_t, *const rosidl_service_type_support_t, *const c_char, *const rmw_qos_profile_t) -> *mut rmw_client_t;
+    rmw_destroy_client(*mut rmw_node_t, *mut rmw_client_t) -> rmw_ret_t;
+    rmw_send_request(*const rmw_client_t, *const c_void, *mut i64) -> rmw_ret_t;
+    rmw_take_response(*const rmw_client_t, *mut rmw_service_info_t, *mut c_void, *mut bool) -> rmw_ret_t;
+    rmw_service_server_is_available(*const rmw_node_t, *const rmw_client_t, *mut bool) -> rmw_ret_t;
     rmw_create_guard_condition(*mut rmw_context_t) -> *mut rmw_guard_condition_t;
     rmw_destroy_guard_condition(*mut rmw_guard_condition_t) -> rmw_ret_t;
     rmw_trigger_guard_condition(*const rmw_guard_condition_t) -> rmw_ret_t;

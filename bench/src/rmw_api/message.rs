@@ -1,6 +1,7 @@
 //! A C message of any type; the text of those that are one string can be set and read.
 
-use super::{MessageType, Result};
+use super::types::Members;
+use super::{MessageType, Result, ServiceType};
 use rmw_shoal::sys;
 use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error, Layout};
 use std::ffi::c_void;
@@ -9,7 +10,7 @@ use std::ffi::c_void;
 pub struct Message {
     at: *mut c_void,
     layout: Layout,
-    members: &'static sys::rosidl_typesupport_introspection_c__MessageMembers,
+    members: &'static Members,
 }
 
 impl Message {
@@ -18,7 +19,19 @@ impl Message {
     /// # Errors
     /// The type has no introspection.
     pub fn new(ty: MessageType) -> Result<Message> {
-        let members = ty.members()?;
+        Ok(Message::of(ty.members()?))
+    }
+
+    /// A request and a response.
+    ///
+    /// # Errors
+    /// The type has no introspection.
+    pub fn of_service(ty: ServiceType) -> Result<(Message, Message)> {
+        let (request, response) = ty.members()?;
+        Ok((Message::of(request), Message::of(response)))
+    }
+
+    fn of(members: &'static Members) -> Message {
         let layout = Layout::from_size_align(members.size_of_.max(1), 16).expect("messages are small");
         // SAFETY: a layout of at least a byte; the initialiser gets memory of the size that its type has.
         let at = unsafe {
@@ -31,7 +44,7 @@ impl Message {
         if at.is_null() {
             handle_alloc_error(layout);
         }
-        Ok(Message { at, layout, members })
+        Message { at, layout, members }
     }
 
     /// The message for the C API.

@@ -8,7 +8,7 @@ mod message;
 mod session;
 mod types;
 
-pub use entities::{Profile, Publisher, Service, Subscription};
+pub use entities::{Client, Profile, Publisher, Service, Subscription};
 pub use message::Message;
 pub use session::{Guard, Ready, Session};
 pub use types::{load_all, MessageType, ServiceType};

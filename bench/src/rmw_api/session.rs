@@ -1,7 +1,7 @@
 //! A context with one node, and waiting for what belongs to it.
 
 use super::functions::Functions;
-use super::{check, failure, Error, Result, Rmw, Service, Subscription};
+use super::{check, failure, Client, Error, Result, Rmw, Service, Subscription};
 use rmw_shoal::sys;
 use std::ffi::{c_void, CString};
 use std::ptr::null_mut;
@@ -35,8 +35,13 @@ impl Guard {
     }
 }
 
-/// Which of the subscriptions that were waited for have something.
-pub struct Ready(pub Vec<bool>);
+/// Which of those that were waited for have something.
+pub struct Ready {
+    /// In the order in which they were given.
+    pub subscriptions: Vec<bool>,
+    /// In the order in which they were given.
+    pub services: Vec<bool>,
+}
 
 impl Session {
     /// Joins a domain with one node of this name in the namespace `/load`.
@@ -81,13 +86,15 @@ impl Session {
         &self,
         subscriptions: &[&Subscription<'_>],
         services: &[Service<'_>],
+        clients: &[Client<'_>],
         timeout: Option<Duration>,
     ) -> Result<Ready> {
         // SAFETY: the handles are live; each `data` is what the RMW put into its handle.
-        let (mut subscribers, mut service_data, mut guards): (Vec<*mut c_void>, Vec<_>, _) = unsafe {
+        let (mut subscribers, mut service_data, mut client_data, mut guards) = unsafe {
             (
-                subscriptions.iter().map(|s| (*s.handle).data).collect(),
+                subscriptions.iter().map(|s| (*s.handle).data).collect::<Vec<*mut c_void>>(),
                 services.iter().map(|s| (*s.handle).data).collect::<Vec<*mut c_void>>(),
+                clients.iter().map(|c| (*c.handle).data).collect::<Vec<*mut c_void>>(),
                 [(*self.guard).data],
             )
         };
@@ -95,6 +102,7 @@ impl Session {
             sys::rmw_subscriptions_t { subscriber_count: subscribers.len(), subscribers: subscribers.as_mut_ptr() };
         let mut services_t =
             sys::rmw_services_t { service_count: service_data.len(), services: service_data.as_mut_ptr() };
+        let mut clients_t = sys::rmw_clients_t { client_count: client_data.len(), clients: client_data.as_mut_ptr() };
         let mut guards_t =
             sys::rmw_guard_conditions_t { guard_condition_count: 1, guard_conditions: guards.as_mut_ptr() };
         let time = timeout.map(|t| sys::rmw_time_t { sec: t.as_secs(), nsec: t.subsec_nanos().into() });
@@ -104,7 +112,7 @@ impl Session {
                 &mut subscribers_t,
                 &mut guards_t,
                 &mut services_t,
-                null_mut(),
+                &mut clients_t,
                 null_mut(),
                 self.wait_set,
                 time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
@@ -113,7 +121,11 @@ impl Session {
         if code != sys::RMW_RET_TIMEOUT {
             check("rmw_wait", code)?;
         }
-        Ok(Ready(subscribers.iter().map(|data| !data.is_null()).collect()))
+        let is_ready = |data: &*mut c_void| !data.is_null();
+        Ok(Ready {
+            subscriptions: subscribers.iter().map(is_ready).collect(),
+            services: service_data.iter().map(is_ready).collect(),
+        })
     }
 }
 

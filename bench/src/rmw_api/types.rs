@@ -4,6 +4,8 @@ use super::{open, Error, Result};
 use rmw_shoal::sys;
 use std::path::Path;
 
+pub(super) type Members = sys::rosidl_typesupport_introspection_c__MessageMembers;
+
 const INTROSPECTION: &std::ffi::CStr = c"rosidl_typesupport_introspection_c";
 
 /// The type support of a message type.
@@ -25,7 +27,7 @@ impl MessageType {
     }
 
     /// How messages of the type are made and taken down. Loads the introspection library of the package.
-    pub(super) fn members(self) -> Result<&'static sys::rosidl_typesupport_introspection_c__MessageMembers> {
+    pub(super) fn members(self) -> Result<&'static Members> {
         // SAFETY: a handle of a library that stays loaded; the identifier is NUL-terminated.
         let found = unsafe {
             let find = (*self.0).func.ok_or_else(|| Error::Argument("a type support without a function".into()))?;
@@ -45,6 +47,21 @@ impl ServiceType {
     pub fn load(package: &str, name: &str) -> Result<ServiceType> {
         let symbol = format!("rosidl_typesupport_c__get_service_type_support_handle__{package}__srv__{name}");
         Ok(ServiceType(call_getter(package, &symbol)?))
+    }
+
+    /// How requests and responses are made.
+    pub(super) fn members(self) -> Result<(&'static Members, &'static Members)> {
+        // SAFETY: a handle of a library that stays loaded; the identifier is NUL-terminated.
+        let found = unsafe {
+            let find = (*self.0).func.ok_or_else(|| Error::Argument("a type support without a function".into()))?;
+            find(self.0, INTROSPECTION.as_ptr()).as_ref()
+        };
+        let support = found.ok_or_else(|| Error::Argument("a service type without C introspection".into()))?;
+        // SAFETY: what introspection handles of services point to, by rosidl_typesupport_introspection_c; it is static.
+        unsafe {
+            let service = &*support.data.cast::<sys::rosidl_typesupport_introspection_c__ServiceMembers>();
+            Ok((&*service.request_members_, &*service.response_members_))
+        }
     }
 }
 
