@@ -1,10 +1,11 @@
 //! The directory of a domain: `<root>/shoal-<euid>/<domain>`, verified once, then used by descriptor.
 
 use super::error::{DirError, OpenError};
+use super::level::{self, enter, not_opened, verify};
 use super::sys;
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{fchown, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Who may join a domain.
@@ -25,7 +26,7 @@ impl Access {
         }
     }
 
-    fn directory_mode(self) -> u32 {
+    pub(super) fn directory_mode(self) -> u32 {
         match self {
             Access::Owner => 0o700,
             Access::Group(_) => 0o2770,
@@ -42,7 +43,7 @@ impl Access {
     }
 
     /// The owner found and the owner expected, where they differ.
-    fn stranger(self, found: &Metadata) -> Option<(String, String)> {
+    pub(super) fn stranger(self, found: &Metadata) -> Option<(String, String)> {
         let (kind, owner, me) = match self {
             Access::Owner => ("uid", found.uid(), sys::effective_uid()),
             Access::Group(gid) => ("gid", found.gid(), gid),
@@ -74,7 +75,7 @@ pub struct DomainDir {
 }
 
 /// Directories are removed by whoever leaves last, so a creator may have to start again; but not for ever.
-const ATTEMPTS: usize = 1000;
+pub(super) const ATTEMPTS: usize = 1000;
 
 impl DomainDir {
     /// Opens `<root>/shoal-<euid>/<domain>` (with [`Access::Group`]: `<root>/shoal-g<gid>/<domain>`), creating the two
@@ -161,9 +162,12 @@ impl DomainDir {
         sys::names(&self.dir)
     }
 
-    /// Removes the directory, and the user's directory above it, where they are empty; else does nothing.
+    /// Removes the directory, and the user's directory above it, where they are empty; else does nothing. Takes along what
+    /// creators that died left unfinished beside them.
     pub fn remove_self(&self) {
+        level::remove_unfinished(&self.parent, |_| true);
         if sys::unlink_at(&self.parent, &self.domain, libc::AT_REMOVEDIR).is_ok() {
+            level::remove_unfinished(&self.root, |name| name == self.parent_name);
             // Other domains may live in the parent: then this fails, as it should.
             let _ = sys::unlink_at(&self.root, &self.parent_name, libc::AT_REMOVEDIR);
         }
@@ -256,88 +260,4 @@ fn check_name(name: &str) -> Result<(), DirError> {
         return Err(DirError::BadName { name: name.to_owned() });
     }
     Ok(())
-}
-
-/// Opens a directory level and verifies it, creating it where it is missing.
-fn enter(base: &File, name: &str, path: &Path, access: Access) -> Result<File, DirError> {
-    for _ in 0..ATTEMPTS {
-        match sys::open_at(base, name, libc::O_RDONLY | libc::O_DIRECTORY, 0) {
-            Ok(dir) => return verify(dir, path, access),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => create_level(base, name, path, access)?,
-            Err(error) => return Err(not_opened(base, name, path, access, error)),
-        }
-    }
-    Err(DirError::Io { what: "keep", path: path.to_owned(), source: io::Error::other("it is removed again and again") })
-}
-
-fn verify(dir: File, path: &Path, access: Access) -> Result<File, DirError> {
-    let path = path.to_owned();
-    let found = match dir.metadata() {
-        Ok(found) => found,
-        Err(source) => return Err(DirError::Io { what: "examine", path, source }),
-    };
-    if let Some((owner, me)) = access.stranger(&found) {
-        return Err(DirError::NotOwner { path, owner, me });
-    }
-    let (mode, wanted) = (found.mode() & 0o7777, access.directory_mode());
-    // A setgid bit inherited from the root is harmless where the group has no permission.
-    if mode != wanted && (access != Access::Owner || mode & 0o777 != wanted) {
-        return Err(DirError::Mode { path, mode, wanted });
-    }
-    Ok(dir)
-}
-
-/// Why a directory cannot be opened: looks at what stands there.
-fn not_opened(base: &File, name: &str, path: &Path, access: Access, source: io::Error) -> DirError {
-    let path = path.to_owned();
-    let found = sys::open_at(base, name, libc::O_PATH, 0).and_then(|there| there.metadata());
-    match found {
-        Ok(found) if found.file_type().is_symlink() => DirError::Symlink { path },
-        Ok(found) if !found.is_dir() => DirError::NotDirectory { path },
-        Ok(found) => match access.stranger(&found) {
-            Some((owner, me)) => DirError::NotOwner { path, owner, me },
-            None => not_member(path, access, source).unwrap_or_else(|(path, source)| cannot_open(path, source)),
-        },
-        Err(_) => cannot_open(path, source),
-    }
-}
-
-fn cannot_open(path: PathBuf, source: io::Error) -> DirError {
-    DirError::Io { what: "open", path, source }
-}
-
-/// What the system refuses to who is not in the domain's group: to enter its directory, to make one for it.
-fn not_member(path: PathBuf, access: Access, source: io::Error) -> Result<DirError, (PathBuf, io::Error)> {
-    match (access, source.kind()) {
-        (Access::Group(gid), io::ErrorKind::PermissionDenied) => Ok(DirError::NotMember { path, gid, source }),
-        _ => Err((path, source)),
-    }
-}
-
-/// Makes a directory under a temporary name and gives it its name when it is finished; that somebody else was faster
-/// is fine. Dying in between leaves an empty directory that nobody looks at.
-fn create_level(base: &File, name: &str, path: &Path, access: Access) -> Result<(), DirError> {
-    let fail = |source| DirError::Create { path: path.to_owned(), source };
-    let temporary = sys::temporary_name(name).map_err(fail)?;
-    sys::mkdir_at(base, &temporary).map_err(fail)?;
-    crate::crash_point!("dir.made");
-    let finished = finish_level(base, &temporary, access).and_then(|()| sys::rename_new(base, &temporary, name));
-    finished.or_else(|source| {
-        let _ = sys::unlink_at(base, &temporary, libc::AT_REMOVEDIR);
-        match source.kind() {
-            io::ErrorKind::AlreadyExists => Ok(()),
-            _ => Err(not_member(path.to_owned(), access, source)
-                .unwrap_or_else(|(path, source)| DirError::Create { path, source })),
-        }
-    })
-}
-
-fn finish_level(base: &File, temporary: &str, access: Access) -> io::Result<()> {
-    // First for ourselves: the umask may have taken away our own right to open it.
-    sys::chmod_at(base, temporary, 0o700)?;
-    let dir = sys::open_at(base, temporary, libc::O_RDONLY | libc::O_DIRECTORY, 0)?;
-    if let Access::Group(gid) = access {
-        fchown(&dir, None, Some(gid))?;
-    }
-    dir.set_permissions(Permissions::from_mode(access.directory_mode()))
 }

@@ -8,6 +8,7 @@
 mod dir;
 mod error;
 mod fault;
+mod level;
 mod map;
 mod owned;
 pub(crate) mod sys;

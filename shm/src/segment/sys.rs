@@ -161,3 +161,9 @@ pub(crate) fn temporary_name(finished: &str) -> io::Result<String> {
     }
     Ok(format!("{finished}~{:016x}", u64::from_ne_bytes(random)))
 }
+
+/// The name that something of such a name was to get when finished; `None` for other names.
+pub(crate) fn finished_name(temporary: &str) -> Option<&str> {
+    let (name, random) = temporary.rsplit_once('~')?;
+    (random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(name)
+}

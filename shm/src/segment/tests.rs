@@ -130,6 +130,21 @@ fn a_removed_directory_is_not_current() {
 }
 
 #[test]
+fn what_dead_creators_left_unfinished_goes_with_the_last_directory() {
+    let scratch = Scratch::new();
+    let dir = open(scratch.path()).unwrap();
+    let user = dir.path().parent().unwrap().to_path_buf();
+    let level = user.file_name().unwrap().to_str().unwrap();
+    let unfinished = |name: &str| super::sys::temporary_name(name).unwrap();
+    let dead = [user.join(unfinished("7")), user.join(unfinished("8")), scratch.path().join(unfinished(level))];
+    let others = [scratch.path().join("other~0123456789abcdef"), scratch.path().join(format!("{level}~old"))];
+    dead.iter().chain(&others).for_each(|path| std::fs::create_dir(path).unwrap());
+    dir.remove_self();
+    assert!(dead.iter().all(|path| !path.exists()) && !user.exists());
+    assert!(others.iter().all(|path| path.exists()), "not ours");
+}
+
+#[test]
 fn a_view_sees_what_the_owner_writes() {
     let scratch = Scratch::new();
     let dir = open(scratch.path()).unwrap();
