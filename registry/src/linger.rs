@@ -12,7 +12,7 @@ use shoal_shm::sync::{fence, Ordering};
 
 impl Registry {
     /// Whether nobody needs the samples of this outlet any more: every matched reader has drained it or is gone, or
-    /// more outlets of the topic closed after it than its deepest reader could take in. True for kinds whose samples
+    /// more outlets of the topic closed after it than the deepest of the others could take in. True for kinds whose samples
     /// are not kept (clients' requests), and for slots that are gone. Once true for a closed outlet, it stays true.
     pub fn is_drained(&self, s: SlotId) -> bool {
         match self.word(s.index) {
@@ -30,18 +30,20 @@ impl Registry {
         let offered = hot.qos();
         let bit = drain::class_of(index);
         let me = SlotId { index, incarnation: word.incarnation() };
-        let (mut waiting, mut deepest) = (false, 0);
+        // Of the readers that have not drained it; 0: there are none.
+        let mut deepest = 0;
         self.for_each_reader(reader, word.topic(), hot, &mut |f| {
             if !may_match(offered, f.hot.qos()) {
                 return;
             }
             let told = ended && wants_endings(f.hot);
             let least = if told { ENDINGS_KEPT } else { 1 };
-            deepest = deepest.max(kept_for(reader, f.hot.qos())).max(least);
             let unread = !drain::is_drained(f.hot.pending(), f.hot.draining(), bit);
-            waiting |= unread && (samples || told) && self.do_match(me, f.slot);
+            if unread && (samples || told) && self.do_match(me, f.slot) {
+                deepest = deepest.max(kept_for(reader, f.hot.qos())).max(least);
+            }
         });
-        !waiting || self.closed_after(index, word, hot) >= deepest
+        deepest == 0 || self.closed_after(index, word, hot) >= deepest
     }
 
     /// Marks the outlet at every reader, for an owner that may have died between its last commit and its mark; where it

@@ -1,6 +1,8 @@
 //! What every test of this crate needs: a root of its own, a watchdog, and children that are this test binary.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod roles;
+
 use shoal_registry::{Detail, JoinOptions, Kind, Qos, Registration, Registry, SlotId, TopicHash};
 use shoal_shm::segment::Access;
 use std::io::{BufRead, BufReader, Write};
