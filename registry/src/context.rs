@@ -169,6 +169,7 @@ impl Registry {
             return true;
         }
         self.set_leaver(usize::from(self.index));
+        crash_point!("registry.leave.marked");
         let unneeded = self.give_up_slots() == 0;
         crash_point!("registry.leave.slots");
         self.unwatch(usize::from(self.index));

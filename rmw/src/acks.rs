@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use shoal_registry::{HotCell, Registry, SlotId};
 use shoal_shm::arena::{AllocError, Arena, Block};
+use shoal_shm::crash_point;
 use shoal_shm::credit;
 use shoal_shm::futex::Deadline;
 use shoal_shm::ring::{RingDesc, Segments};
@@ -63,10 +64,12 @@ impl Acks {
             entry[0].store(key(*outlet), Ordering::Relaxed);
             entry[1].store(*read, Ordering::Relaxed);
         }
+        crash_point!("acks.filled");
         self.generation += 1;
         let desc = RingDesc::pack(block.segment, block.offset, log2_lines, LINE, self.generation);
         // ORDERING(acks.table): Release: the entries come before the name. Meets `read_by`.
         ring.store(desc.map_or(0, RingDesc::word), Ordering::Release);
+        crash_point!("acks.named");
         if let Some(old) = self.table.replace(block) {
             arena.free_later(old);
         }

@@ -7,7 +7,7 @@ use shoal_registry::{
     qos_compatible, History, HotCell, Kind, Qos, Registry, Reliability, SlotId, SlotState, TopicHash,
 };
 use shoal_shm::sync::{fence, Ordering};
-use shoal_shm::{drain, ring};
+use shoal_shm::{crash_point, drain, ring};
 
 use crate::acks::read_by;
 use crate::context::Context;
@@ -174,6 +174,7 @@ impl Readers {
                 drain::mark(hot.pending(), bit);
             }
         }
+        crash_point!("publish.marked");
         // ORDERING(park.ring): marks before the look at parked bits; meets the fence of `park` in wait::sleep and Notifier::sleep.
         fence(Ordering::SeqCst);
         let mut rung = None;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use shoal_registry::{Registry, SlotId};
 use shoal_shm::arena::{AllocError, Arena, Block};
+use shoal_shm::crash_point;
 use shoal_shm::drain;
 use shoal_shm::ring::{RingDesc, Segments, Writer};
 use shoal_shm::sync::{fence, AtomicU64, Ordering};
@@ -130,8 +131,10 @@ impl Responses {
         let sent = prepared.commit(&mut arena, writer, &self.scratch, &head, &desc, hold);
         let entry = table.entry(&arena, *index);
         entry[RING].store(desc.load(Ordering::Relaxed), Ordering::Release);
+        crash_point!("responses.ring_named");
         // ORDERING(ring.head): Release: the committed slot comes before the head. Meets Entry::head.
         entry[HEAD].store(head.load(Ordering::Relaxed), Ordering::Release);
+        crash_point!("responses.head_moved");
         sent.map(|_| ()).map_err(|source| no_memory(sample.size, source))
     }
 
@@ -154,8 +157,10 @@ impl Responses {
         // the head that goes with that GID.
         entry[0].store(low, Ordering::Release);
         entry[1].store(high, Ordering::Release);
+        crash_point!("responses.entry_filled");
         // ORDERING(responses.entry): the client's GID stands before the entry is in use; meets find_entry.
         entry[IN_USE].store(1, Ordering::Release);
+        crash_point!("responses.entry_named");
         if let Some(known) = self.clients.get_mut(&client) {
             known.ring = Some((index, Writer::new(context.registry().context_index(), stride_for(None), 1)));
         }
@@ -166,10 +171,12 @@ impl Responses {
         let full = self.table.as_ref().is_none_or(|table| table.used == 1 << table.log2_capacity);
         if full {
             let larger = Table::grown(arena, self.table.as_ref())?;
+            crash_point!("responses.table_copied");
             if let (Some(hot), Some(desc)) = (registry.hot(self.service.index), larger.descriptor()) {
                 // ORDERING(responses.table): the copied entries stand before the table is named; meets find_entry.
                 hot.ring().store(desc.word(), Ordering::Release);
             }
+            crash_point!("responses.table_named");
             if let Some(old) = self.table.replace(larger) {
                 arena.free_later(old.block);
             }

@@ -11,6 +11,7 @@
 //! Death: a reader that dies without ringing is found by the blocked writer, which looks for the dead. A dead writer's
 //! wish costs its readers a futile ring.
 
+use crate::crash_point;
 use crate::sync::{fence, AtomicU64, Ordering};
 
 /// What a model weakens.
@@ -32,6 +33,7 @@ impl Strength for Full {}
 pub fn ask(wanted: &AtomicU64, sequence: u64) {
     // ORDERING(credit.ask): before the fence of the park that follows; meets `acknowledge`.
     wanted.store(sequence, Ordering::Relaxed);
+    crash_point!("credit.asked");
 }
 
 /// Says that the writer waits no more.
@@ -48,6 +50,7 @@ pub fn acknowledge(acked: &AtomicU64, sequence: u64, wanted: &AtomicU64) -> bool
 
 fn acknowledge_with<S: Strength>(acked: &AtomicU64, sequence: u64, wanted: &AtomicU64) -> bool {
     acked.store(sequence, S::READ);
+    crash_point!("credit.acknowledged");
     S::acknowledged();
     let wanted = wanted.load(Ordering::Relaxed);
     wanted != 0 && sequence >= wanted

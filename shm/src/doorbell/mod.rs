@@ -107,6 +107,7 @@ impl<'a> Doorbell<'a> {
         // ORDERING(park.ring): PARKED before the look for work; meets the fence of ring(), which stands between the
         // ringer's work and its look at PARKED. Model: doorbell::models.
         fence();
+        crash_point!("doorbell.armed");
         armed
     }
 

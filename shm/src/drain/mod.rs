@@ -22,6 +22,7 @@
 //! Death: of a writer between commit and mark: the reaper marks for it (rule 4). Of a reader anywhere: its words are
 //! gone with its slot, and nobody waits for them.
 
+use crate::crash_point;
 use crate::sync::{fence, AtomicU64, Ordering};
 
 /// The bit of the class that the outlet in registry slot `slot` belongs to.
@@ -90,9 +91,11 @@ pub(crate) fn take_with<S: Strength>(pending: &AtomicU64, draining: &AtomicU64) 
     if S::COVERED {
         draining.fetch_or(bits, Ordering::Relaxed);
     }
+    crash_point!("drain.covered");
     // ORDERING(drain.cover): Release: who sees the bits cleared sees them in `draining`. Meets `is_drained`. Acquire: who
     // marked has its head seen.
     pending.fetch_and(!bits, Ordering::AcqRel);
+    crash_point!("drain.taken");
     if !S::COVERED {
         draining.fetch_or(bits, Ordering::Relaxed);
     }

@@ -5,6 +5,7 @@ use super::payload::{InlineBuf, Keep, Loan, Payload};
 use super::segments::Segments;
 use super::slot::{classify, committed, Finding, Header, Place, Slot, SlotMeta, HEADER, MAX_SEQUENCE};
 use super::strength::{Full, Strength};
+use crate::crash_point;
 use crate::hazard::{Announcement, HazardSlot};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -220,6 +221,7 @@ fn locate<'h, S: Strength>(
         (meta, Place::Chunk(chunk, len)) => {
             let held =
                 hazard.announce(chunk.id(owner_ctx)).ok_or_else(|| Miss::invalid("the hazard slot is in use"))?;
+            crash_point!("reader.announced");
             Ok((meta, Ok(look.announced::<S>(segs, chunk, len)?), Some(held)))
         }
     }
