@@ -3,7 +3,7 @@
 use crate::cases::{self, Counts};
 use crate::prefix::{self, Distro, Prefix};
 use crate::run::{self, Failure};
-use crate::{capi, paths, plugin};
+use crate::{capi, paths, plugin, storm};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -14,6 +14,7 @@ pub fn test(ros_only: bool) -> Result<(), Failure> {
     let mut counts = Counts::default();
     if !ros_only {
         counts += rust_tests(&prefix)?;
+        counts += storm::tests()?;
     }
     let lib = plugin::build(&prefix)?;
     counts += capi::run_all(&prefix, &lib, "")?;
@@ -37,7 +38,7 @@ fn rust_tests(prefix: &Prefix) -> Result<Counts, Failure> {
 
 /// Runs a `cargo test`, showing its output, and adds up its result lines. A run that fails without a failed test
 /// (it did not compile, a test process died) counts as one failure.
-fn counted(cargo: &mut Command, scope: Scope) -> Result<Counts, Failure> {
+pub fn counted(cargo: &mut Command, scope: Scope) -> Result<Counts, Failure> {
     let start = |source| Failure::Start { what: "cargo test".into(), source };
     let mut child = cargo.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(start)?;
     let mut counts = Counts::default();
@@ -56,7 +57,7 @@ fn counted(cargo: &mut Command, scope: Scope) -> Result<Counts, Failure> {
 
 /// Whether a run of tests leaves some out by their names.
 #[derive(Copy, Clone)]
-enum Scope {
+pub enum Scope {
     Everything,
     Chosen,
 }

@@ -15,6 +15,7 @@ mod prefix;
 mod python;
 mod run;
 mod scale;
+mod storm;
 mod wheels;
 
 use clap::{Parser, Subcommand};
@@ -59,6 +60,8 @@ enum Task {
     },
     /// Clippy over the whole workspace; a warning is an error
     Clippy,
+    /// Kills thousands of processes, at random and at every crash point; those who live must not notice
+    Storm(storm::Choice),
     /// The loom models of shoal-shm
     Loom,
     /// Hostile memory, messages, filters and files: each fuzz target of tests/fuzz for some time
@@ -89,6 +92,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Sanitize(choice) => capi::sanitize::run(&choice),
         Task::Scale { options } => scale::run(&options),
         Task::Clippy => checks::clippy(),
+        Task::Storm(choice) => storm::run(&choice),
         Task::Loom => checks::loom(),
         Task::Fuzz(choice) => fuzz::run(&choice),
         Task::Probes(choice) => checks::probes(&choice),

@@ -1,0 +1,171 @@
+//! What a storm found.
+
+use super::board::{Board, Fault, FAULTS, SLOTS};
+use super::driver::Options;
+use super::survivors::SURVIVORS;
+use super::talk::DOMAIN;
+use super::victims::VICTIMS;
+use shoal_registry::{JoinOptions, Registry};
+use shoal_shm::lock::LockFile;
+use shoal_shm::segment::{Access, DomainDir};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Bytes by which survivors may hold more than before. Each may keep a MiB that is idle (`shoal_shm::arena`), and a ring keeps
+/// the length that it once needed, in slots of 256 bytes: that of the deepest late joiner, that of a KEEP_ALL reader that was
+/// stopped, and 4,096 for each of the caller's clients and of the server's. Chunks that a dead reader's hazard kept would
+/// be more than that after a long storm.
+const MAY_STAY: u64 = ((SURVIVORS.len() as u64) << 20) + 256 * (16_384 + 65_536 + 4_096 * 2 * (SLOTS as u64 + 1));
+
+/// A look at a domain.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Audit {
+    pub contexts: u64,
+    pub slots: u64,
+    pub life_bytes: u64,
+    pub files: u64,
+    /// Of all files but the registry, which keeps what it has once committed.
+    pub bytes: u64,
+}
+
+impl Audit {
+    /// Joins the domain, looks for the dead, and counts all but itself.
+    pub fn of_domain(root: &Path) -> Self {
+        let options =
+            JoinOptions { root: root.into(), access: Access::Owner, domain: DOMAIN.to_string(), enclave: "/".into() };
+        let registry = Registry::join(&options).expect("a domain that can be joined");
+        registry.sweep_now();
+        let usage = registry.usage();
+        let dir = DomainDir::open_or_create(root, Access::Owner, &options.domain).expect("its directory");
+        let lock = LockFile::open(&dir, "lock").expect("its lock file");
+        let is_held = |index: &u64| lock.is_held_by_another(1 + index).expect("a look at a lock");
+        let life_bytes = (0..4096).filter(is_held).count() as u64 - 1;
+        let names = dir.names().expect("its files");
+        let size = |name: &String| std::fs::metadata(dir.path().join(name)).map_or(0, |found| found.blocks() * 512);
+        let bytes = names.iter().filter(|name| *name != "registry").map(size).sum();
+        let (contexts, slots) = (usage.contexts as u64 - 1, usage.slots as u64);
+        Self { contexts, slots, life_bytes, files: names.len() as u64, bytes }
+    }
+
+    /// Whether nothing of the victims is left, as far as it can be counted.
+    pub fn is_like(&self, before: &Self) -> bool {
+        let counts = |audit: &Self| (audit.contexts, audit.slots, audit.life_bytes);
+        counts(self) == counts(before) && self.bytes <= before.bytes + MAY_STAY
+    }
+
+    fn words(&self) -> [u64; 5] {
+        [self.contexts, self.slots, self.life_bytes, self.files, self.bytes]
+    }
+
+    /// Leaves it where [`read`](Self::read) finds it.
+    pub fn write(&self, board: &Board) {
+        board.audit.iter().zip(self.words()).for_each(|(word, value)| word.store(value, Ordering::Release));
+    }
+
+    /// What the last auditor has left.
+    pub fn read(board: &Board) -> Self {
+        let [contexts, slots, life_bytes, files, bytes] =
+            std::array::from_fn(|index| board.audit[index].load(Ordering::Acquire));
+        Self { contexts, slots, life_bytes, files, bytes }
+    }
+}
+
+/// The counts of a storm.
+pub struct Tally {
+    started: Instant,
+    /// Kills at each crash point.
+    pub landed: Vec<u64>,
+    at_random: u64,
+    of_kind: Vec<u64>,
+    nested: u64,
+    ended: u64,
+    pub stops: u64,
+    audits: Option<(Audit, Audit)>,
+}
+
+impl Tally {
+    pub fn new(points: usize, kinds: usize) -> Self {
+        let started = Instant::now();
+        let (landed, of_kind) = (vec![0; points], vec![0; kinds]);
+        Self { started, landed, at_random: 0, of_kind, nested: 0, ended: 0, stops: 0, audits: None }
+    }
+
+    /// Kills so far.
+    pub fn kills(&self) -> u64 {
+        self.of_kind.iter().sum()
+    }
+
+    /// A victim ended: by a kill, at a crash point or elsewhere; or by itself.
+    pub fn death(&mut self, killed: bool, point: Option<usize>, kind: usize, nested: bool) {
+        if !killed {
+            self.ended += 1;
+            return;
+        }
+        self.of_kind[kind] += 1;
+        self.nested += u64::from(nested);
+        match point {
+            Some(point) => self.landed[point] += 1,
+            None => self.at_random += 1,
+        }
+    }
+
+    /// Compares the domain before the first victim with the one after the last.
+    pub fn compare(&mut self, board: &Board, before: Audit, after: Audit) {
+        if !after.is_like(&before) {
+            board.fault(Fault::Leftover, format_args!("before: {before:?}, after: {after:?}"));
+        }
+        self.audits = Some((before, after));
+    }
+
+    /// Looks for files when everybody has left.
+    pub fn left(&self, board: &Board, root: &Path) {
+        let mut todo = vec![root.to_path_buf()];
+        while let Some(dir) = todo.pop() {
+            for path in std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()) {
+                board.fault(Fault::Leftover, format_args!("{} is left behind", path.display()));
+                if path.is_dir() {
+                    todo.push(path);
+                }
+            }
+        }
+    }
+
+    /// Prints everything; whether all was well.
+    pub fn print(&self, options: Options, points: &[String], board: &Board) -> bool {
+        println!("{:<34} {:>8}", "crash point", "kills");
+        for (point, kills) in points.iter().zip(&self.landed) {
+            println!("{point:<34} {kills:>8}");
+        }
+        println!("{:<34} {:>8}\n", "anywhere", self.at_random);
+        println!("{:<34} {:>8}", "kind of victim", "kills");
+        for ((name, _), kills) in VICTIMS.iter().zip(&self.of_kind) {
+            println!("{name:<34} {kills:>8}");
+        }
+        let seconds = self.started.elapsed().as_secs_f64();
+        let (kills, nested, ended, stops) = (self.kills(), self.nested, self.ended, self.stops);
+        println!("\n{kills} kills in {seconds:.0} s ({nested} in PID namespaces of their own), {stops} stops, {ended} ends in order; seed {}", options.seed);
+        let rounds = SURVIVORS
+            .iter()
+            .zip(&board.rounds)
+            .map(|((name, ..), rounds)| format!("{name} {}", rounds.load(Ordering::Relaxed)));
+        let talked: u64 = board.talked.iter().map(|stream| stream.load(Ordering::Relaxed)).sum();
+        println!("rounds of the survivors: {}; {talked} samples of the talker", rounds.collect::<Vec<_>>().join(", "));
+        if let Some((before, after)) = self.audits {
+            println!("the domain before: {before:?}\n       and after:  {after:?}");
+        }
+        self.verdict(points, board)
+    }
+
+    fn verdict(&self, points: &[String], board: &Board) -> bool {
+        let unreached: Vec<_> =
+            points.iter().zip(&self.landed).filter(|(_, kills)| **kills == 0).map(|(point, _)| point).collect();
+        if !unreached.is_empty() {
+            println!("nobody was killed at: {unreached:?}");
+        }
+        let faults = FAULTS.iter().zip(board.faults()).map(|((_, name), count)| format!("{count} {name}"));
+        println!("{}", faults.collect::<Vec<_>>().join(", "));
+        unreached.is_empty() && board.faults().iter().sum::<u64>() == 0
+    }
+}
