@@ -137,8 +137,8 @@ pub struct HotQos(pub(crate) u64);
 /// The most samples that KEEP_ALL keeps for a reader that is behind, whatever depth its profile names.
 pub const KEEP_ALL_DEPTH: u32 = 65_536;
 
-/// Samples a service or client keeps for a peer that has not read them, whatever its profile says: a request or
-/// response that was sent is not lost because nine others were sent at the same moment.
+/// The most samples that a service or client keeps for a peer that has not read them: a request or response that was
+/// sent is not lost because nine others were sent at the same moment.
 pub const SERVICE_DEPTH: u32 = 4_096;
 
 impl HotQos {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use shoal_registry::{gid, Kind, Qos, Registry, SlotState};
 
-use crate::endpoint::{enter, Entry, SERVICE_DEPTH};
+use crate::endpoint::{enter, unread_per_peer, Entry, SERVICE_DEPTH};
 use crate::error::Result;
 use crate::message::{Outgoing, ServiceInfo, Sink, TypeInfo};
 use crate::node::Node;
@@ -43,7 +43,7 @@ impl Client {
             least_unread: SERVICE_DEPTH,
             fixed_size: None,
         };
-        let reader = Mutex::new(ResponseReader::new(entered.slot, entered.channel, gid));
+        let reader = Mutex::new(ResponseReader::new(entered.slot, entered.channel, gid, unread_per_peer(&qos)));
         let inbox = Arc::new(Inbox { context: context.clone(), reader });
         let (on_new, outlet) = (Watch::new(context), Outlet::new(context, plan));
         Ok(Arc::new(Self { on_new, outlet, inbox, gid, _node: node.clone() }))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use shoal_registry::{match_key, Kind, Qos, Registration, SlotId, TopicHash};
+use shoal_registry::{match_key, History, Kind, Qos, Registration, SlotId, TopicHash};
 
 pub(crate) use shoal_registry::{KEEP_ALL_DEPTH, SERVICE_DEPTH};
 
@@ -16,6 +16,19 @@ const TOPIC_NAME_MAX: usize = 247;
 
 /// Registration flag of a subscription that takes nothing of its own context.
 pub(crate) const FLAG_IGNORE_LOCAL: u64 = 1;
+
+/// `rmw_qos_profile_services_default`'s depth.
+const SERVICES_DEFAULT_DEPTH: u32 = 10;
+
+/// How many unread requests a service keeps of each client, and responses a client of each service: fewer than the
+/// default profile's depth only where somebody asked for that. Nobody chose the default, and who calls ten times and once
+/// more wants an answer to each.
+pub(crate) fn unread_per_peer(qos: &Qos) -> u32 {
+    match qos.history {
+        History::KeepLast if qos.depth < SERVICES_DEFAULT_DEPTH => qos.depth.max(1),
+        _ => SERVICE_DEPTH,
+    }
+}
 
 /// An endpoint as it enters the graph.
 pub(crate) struct Entry<'a> {

@@ -50,6 +50,7 @@ pub(crate) struct Inlet {
     qos: Qos,
     /// Unread samples kept, over all outlets.
     depth: u64,
+    of_each: u64,
     ignore_local: bool,
     joined_at: i64,
     state: Mutex<State>,
@@ -67,7 +68,10 @@ pub(crate) struct InletPlan {
     pub(crate) channel: Channel,
     pub(crate) outlets: Kind,
     pub(crate) qos: Qos,
+    /// How many unread samples count, of all outlets together.
     pub(crate) depth: u32,
+    /// How many of them count of one outlet.
+    pub(crate) of_each: u32,
     pub(crate) ignore_local: bool,
     pub(crate) filter: Option<Arc<dyn SampleFilter>>,
 }
@@ -85,7 +89,7 @@ struct State {
     last_received: i64,
     taken: u64,
     lost: u64,
-    /// How many of an outlet's newest samples are looked at: the depth, or more where a filter thins them.
+    /// How many of an outlet's newest samples are looked at: `of_each`, or more where a filter thins them.
     reach: u64,
     /// Samples go through `Inlet::filtering`.
     filtered: bool,
@@ -117,7 +121,7 @@ impl Inlet {
     /// The registry slot must be claimed and not yet published; the caller publishes it afterwards.
     pub(crate) fn join(context: &Arc<Context>, plan: InletPlan) -> Result<Self> {
         let _using = context.using()?;
-        let depth = u64::from(plan.depth.max(1));
+        let (depth, of_each) = (u64::from(plan.depth.max(1)), u64::from(plan.of_each.max(1)));
         let inlet = Self {
             context: context.clone(),
             slot: plan.slot,
@@ -125,6 +129,7 @@ impl Inlet {
             outlets: plan.outlets,
             qos: plan.qos,
             depth,
+            of_each,
             ignore_local: plan.ignore_local,
             joined_at: wall_ns(),
             state: Mutex::new(State {
@@ -137,7 +142,7 @@ impl Inlet {
                 last_received: 0,
                 taken: 0,
                 lost: 0,
-                reach: depth,
+                reach: of_each,
                 filtered: false,
                 acks: (plan.outlets == Kind::Publisher && is_lossless(&plan.qos)).then(Acks::default),
                 counting: false,

@@ -38,6 +38,7 @@ impl Countable for Inbox {
 
 /// Reads the responses to one client.
 pub(crate) struct ResponseReader {
+    depth: u64,
     client: SlotId,
     channel: Channel,
     gid: [u8; 16],
@@ -63,8 +64,10 @@ struct KnownService {
 }
 
 impl ResponseReader {
-    pub(crate) fn new(client: SlotId, channel: Channel, gid: [u8; 16]) -> Self {
+    /// `depth`: how many unread responses count of each service.
+    pub(crate) fn new(client: SlotId, channel: Channel, gid: [u8; 16], depth: u32) -> Self {
         Self {
+            depth: depth.into(),
             client,
             channel,
             gid,
@@ -131,7 +134,7 @@ impl ResponseReader {
         }
         let unread = (0..self.services.len()).map(|index| {
             let head = self.head(context, index).unwrap_or(0);
-            head.saturating_sub(self.services[index].watermark).min(u64::from(SERVICE_DEPTH))
+            head.saturating_sub(self.services[index].watermark).min(self.depth)
         });
         let available = unread.fold(0, u64::saturating_add);
         Tally { arrived: self.arrived, available }
@@ -172,7 +175,7 @@ impl ResponseReader {
         }
         let head = self.head(context, index)?;
         let service = self.services.get_mut(index)?;
-        service.watermark = service.watermark.max(head.saturating_sub(u64::from(SERVICE_DEPTH)));
+        service.watermark = service.watermark.max(head.saturating_sub(self.depth));
         (head > service.watermark).then_some(service.watermark + 1)
     }
 

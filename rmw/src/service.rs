@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use shoal_registry::{gid, Kind, Qos, Registry};
 
-use crate::endpoint::{enter, Entry, SERVICE_DEPTH};
+use crate::endpoint::{enter, unread_per_peer, Entry};
 use crate::error::Result;
 use crate::inlet::{Inlet, InletPlan};
 use crate::message::{Outgoing, ServiceInfo, Sink, TypeInfo};
@@ -35,7 +35,8 @@ impl Service {
             channel: entered.channel,
             outlets: Kind::Client,
             qos,
-            depth: SERVICE_DEPTH,
+            depth: u32::MAX,
+            of_each: unread_per_peer(&qos),
             ignore_local: false,
             filter: None,
         };

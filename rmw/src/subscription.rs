@@ -57,12 +57,14 @@ impl Subscription {
         let flags = if ignore_local { FLAG_IGNORE_LOCAL } else { 0 };
         let entered = enter(node, Entry { kind: Kind::Subscription, name: topic, ty: &ty, qos: &qos, flags })?;
         let context = node.context();
+        let depth = kept(qos.history, qos.depth);
         let plan = InletPlan {
             slot: entered.slot,
             channel: entered.channel,
             outlets: Kind::Publisher,
             qos,
-            depth: kept(qos.history, qos.depth),
+            depth,
+            of_each: depth,
             ignore_local,
             filter: options.filter,
         };

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use shoal_rmw::{Client, Service, ServiceInfo};
+use shoal_rmw::{Client, Qos, Service, ServiceInfo};
 
 fn request(service: &Service) -> Option<(Vec<u8>, ServiceInfo)> {
     let mut body = Vec::new();
@@ -124,4 +124,41 @@ fn answer_of_a_service_that_is_gone_is_still_read() {
         assert_eq!(echo(&service), 1);
     }
     assert_eq!(response(&client), Some((vec![5; 10_000], 1)));
+}
+
+/// What is left of five requests, and of five responses, with a service and a client of these depths.
+fn left_of_five(service_depth: u32, client_depth: u32) -> (Vec<i64>, Vec<i64>) {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let of = |depth| Qos { depth, ..Qos::default() };
+    let asked = Service::new(&node(&a, "s"), "/echo", bytes_type(), of(service_depth)).expect("a service");
+    let clients: Vec<_> = (0..2)
+        .map(|_| Client::new(&node(&b, "c"), "/echo", bytes_type(), of(client_depth)).expect("a client"))
+        .collect();
+    for client in (0..5).flat_map(|_| &clients) {
+        client.send(&Bytes(vec![])).expect("sending works");
+    }
+    let requests: Vec<_> = std::iter::from_fn(|| request(&asked)).map(|(_, info)| info).collect();
+    let sequences = |client: [u8; 16]| -> Vec<_> {
+        requests.iter().filter(|info| info.client == client).map(|info| info.sequence).collect()
+    };
+    let kept = sequences(requests[0].client);
+    let other = requests.iter().find(|info| info.client != requests[0].client).expect("the other client's");
+    assert_eq!(sequences(other.client), kept, "each client has its own");
+    for client in &requests {
+        for sequence in 1..=5 {
+            asked.respond(client.client, sequence, &Bytes(vec![])).expect("responding works");
+        }
+    }
+    let responses = std::iter::from_fn(|| response(&clients[0])).map(|(_, sequence)| sequence).collect();
+    assert!(!clients[0].has_data() && !asked.has_data());
+    (kept, responses)
+}
+
+#[test]
+fn a_profile_with_less_than_the_default_depth_keeps_that_many_of_each_peer() {
+    let (requests, responses) = left_of_five(2, 3);
+    assert_eq!((requests, responses), (vec![4, 5], vec![3, 4, 5]));
+    let (requests, responses) = left_of_five(10, 10);
+    assert_eq!((requests, responses.len()), (vec![1, 2, 3, 4, 5], 25));
 }

@@ -64,7 +64,7 @@ impl Inlet {
             state.sources.iter_mut().for_each(|source| source.count_to(source.watermark));
         }
         state.filtered = filtering.filter.is_some() || !filtering.passed.is_empty();
-        let reach = if state.filtered { reach(self.depth) } else { self.depth };
+        let reach = if state.filtered { reach(self.depth) } else { self.of_each };
         if reach != state.reach {
             state.reach = reach;
             self.context.registry().set_reach(self.slot, u32::try_from(reach).unwrap_or(u32::MAX));

@@ -32,7 +32,7 @@ impl Inlet {
     fn unread_samples(&self, state: &State) -> u64 {
         let unread = state.sources.iter().filter(|source| !source.muted).filter_map(|source| {
             let head = self.head(source)?;
-            Some(head.saturating_sub(source.watermark).min(self.depth))
+            Some(head.saturating_sub(source.watermark).min(state.reach))
         });
         unread.fold(0, u64::saturating_add).min(self.depth)
     }
