@@ -154,6 +154,11 @@ impl Context {
         if self.is_shut_down() {
             return Err(Error::ShutDown);
         }
+        self.check_whole()
+    }
+
+    /// Refuses calls where the registry is not what the others see.
+    pub(crate) fn check_whole(&self) -> Result<()> {
         if !self.registry.is_whole() {
             return Err(Error::Damaged { path: self.registry.dir().path_of("registry") });
         }

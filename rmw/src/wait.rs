@@ -159,7 +159,8 @@ impl Waitable<'_> {
 /// neither ends nor stretches the wait.
 ///
 /// # Errors
-/// The context belongs to the parent of this forked process, or `ready` is shorter than `items`.
+/// The context belongs to the parent of this forked process, its registry has lost pages ([`Error::Damaged`]), or `ready`
+/// is shorter than `items`.
 pub fn wait(
     context: &Arc<Context>,
     items: &[Waitable<'_>],
@@ -211,6 +212,10 @@ pub fn wait_in(
         }
         if let Some(outcome) = look(manner, items, ready) {
             return Ok(outcome);
+        }
+        if !ends.was_cut_short() {
+            // No other process could end this wait any more.
+            context.check_whole()?;
         }
         if ends.have_come() {
             return Ok(Outcome::TimedOut);
@@ -288,7 +293,12 @@ fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], ends: &Ends<'_>, lo
     let parked: Vec<Parked<'_>> = watched.iter().map(|registry| registry.park()).collect();
     // ORDERING(park.ring): `park` has fenced, so the parked bit is out before this last look; meets the fence of whoever
     // rings (Readers::announce, Responses::send, GuardCondition::trigger, Bells::interrupt).
-    if !ends.was_cut_short() && !ends.manner.would_interrupt() && !items.iter().any(|item| item.is_ready(ends.manner)) {
+    let whole = ends.context.check_whole().is_ok();
+    if whole
+        && !ends.was_cut_short()
+        && !ends.manner.would_interrupt()
+        && !items.iter().any(|item| item.is_ready(ends.manner))
+    {
         let words: Vec<_> = parked.iter().map(Parked::word).collect();
         // After the look, which brings up to date what the items expect. However it ends, the caller looks again.
         let _ = wait_any(&words, nearest(ends.at, look_for_the_dead, items));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::loans::{borrower, lender, send_loan, take_loan, LARGE};
 use common::*;
-use shoal_rmw::{graph, wait, Error, Waitable};
+use shoal_rmw::{graph, wait, Client, Error, Service, Waitable};
 
 /// The files in the domain whose names have this in them, writable.
 fn open(domain: usize, part: &str) -> Vec<File> {
@@ -103,4 +103,56 @@ fn a_registry_that_is_cut_short_is_an_error_of_each_call_and_kills_nobody() {
     drop((publisher, subscription, a, b));
     let names = graph::node_names(&context(domain)).expect("whoever joins when all are gone starts afresh");
     assert!(names.is_empty());
+}
+
+#[test]
+fn a_wait_in_a_registry_that_is_cut_short_is_an_error_and_does_not_sleep_for_ever() {
+    for looked_before in [true, false] {
+        let domain = domain();
+        let context = context(domain);
+        let subscription = subscription(&node(&context, "s"), "/t", depth(4));
+        open(domain, "registry")[0].set_len(0).expect("cut");
+        if looked_before {
+            // Finds the first page gone.
+            let _ = graph::node_names(&context);
+        }
+        let (done, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let waited = wait(&context, &[Waitable::Subscription(&subscription)], &mut [false], None);
+            let _ = done.send(waited.map_err(|error| error.to_string()));
+        });
+        let waited = ended.recv_timeout(Duration::from_secs(20)).expect("the wait ends");
+        assert!(waited.expect_err("others are not heard any more").contains("registry"));
+    }
+}
+
+/// Where the hot cells of the first slots begin in the registry file, and how many there are for sure.
+const HOT_AT: u64 = 4096 + 2048 * 16 + 4096 * 1024 + 65_536 * 8;
+const SLOTS: u64 = 64;
+
+#[test]
+fn a_client_that_asks_for_progress_as_publishers_do_takes_no_answer_from_others() {
+    let domain = domain();
+    let (a, b) = (context(domain), context(domain));
+    let service = service(&node(&a, "s"), "/s");
+    let (c, honest) = (node(&b, "c"), client(&node(&b, "c"), "/s"));
+    answer(&service, &honest);
+    let registry = open(domain, "registry").remove(0);
+    for qos in (0..SLOTS).map(|slot| HOT_AT + slot * 64 + 40) {
+        let mut word = [0; 8];
+        registry.read_exact_at(&mut word, qos).expect("reserved");
+        word[2] |= 2;
+        registry.write_all_at(&word, qos).expect("reserved");
+    }
+    let _newcomer = client(&c, "/s");
+    answer(&service, &honest);
+}
+
+/// A request, and its answer.
+fn answer(service: &Service, client: &Client) {
+    let sent = client.send(&Bytes(vec![1])).expect("sending works");
+    let asked = service.take(&mut |_| Ok(())).expect("taking works").expect("a request");
+    service.respond(asked.client, asked.sequence, &Bytes(vec![2])).expect("responding works");
+    let answered = client.take(&mut |_| Ok(())).expect("taking works");
+    assert_eq!(answered.map(|info| info.sequence), Some(sent));
 }

@@ -2,10 +2,16 @@
 
 mod common;
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use common::*;
+use parking_lot::Mutex;
 use shoal_rmw::{Error, History, Interrupt, Outcome, Publisher, Qos, Reliability};
+
+/// Held by tests that flush: the flag of interruptions is the process's.
+static FLAG: Mutex<()> = Mutex::new(());
 
 const LONG: Option<Duration> = Some(Duration::from_secs(20));
 const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
@@ -41,6 +47,7 @@ fn lag_counts_what_was_not_taken_in_samples_and_bytes() {
 
 #[test]
 fn a_flush_ends_when_every_reliable_reader_has_taken_everything() {
+    let _alone = FLAG.lock();
     let domain = domain();
     let (a, b) = (context(domain), context(domain));
     let publisher = publisher(&node(&a, "p"), "/t", depth(10));
@@ -62,6 +69,7 @@ fn a_flush_ends_when_every_reliable_reader_has_taken_everything() {
 
 #[test]
 fn what_keep_last_skips_counts_as_taken() {
+    let _alone = FLAG.lock();
     let domain = domain();
     let (a, b) = (context(domain), context(domain));
     let publisher = publisher(&node(&a, "p"), "/t", depth(10));
@@ -74,6 +82,7 @@ fn what_keep_last_skips_counts_as_taken() {
 
 #[test]
 fn an_interruption_ends_a_flush() {
+    let _alone = FLAG.lock();
     let domain = domain();
     let (a, b) = (context(domain), context(domain));
     let publisher = publisher(&node(&a, "p"), "/t", depth(10));
@@ -86,6 +95,50 @@ fn an_interruption_ends_a_flush() {
         assert_eq!(flushing.join().expect("it ends"), (Outcome::Interrupted, 1));
     });
     interrupt.resume();
+}
+
+/// Where the hot cells of the first slots begin in the registry file, and how many there are for sure.
+const HOT_AT: u64 = 4096 + 2048 * 16 + 4096 * 1024 + 65_536 * 8;
+const SLOTS: u64 = 64;
+
+fn registry_of(domain: usize) -> File {
+    let root = std::env::var_os("SHOAL_DIR").expect("set with the first domain");
+    let of_user = std::fs::read_dir(root).expect("a directory").flatten().next().expect("the directory of this user");
+    let path = of_user.path().join(domain.to_string()).join("registry");
+    File::options().read(true).write(true).open(path).expect("our own file")
+}
+
+fn word(file: &File, at: u64) -> u64 {
+    let mut word = [0; 8];
+    file.read_exact_at(&mut word, at).expect("reserved");
+    u64::from_le_bytes(word)
+}
+
+/// By then the slot may be another process's.
+#[test]
+fn a_flush_that_a_shutdown_ends_stores_nothing_into_its_slot_any_more() {
+    let _alone = FLAG.lock();
+    let domain = domain();
+    let b = context(domain);
+    let reader = node(&b, "s");
+    for _ in 0..20 {
+        let a = context(domain);
+        let publisher = publisher(&node(&a, "p"), "/t", depth(10));
+        let _reader = subscription(&reader, "/t", depth(10));
+        (0..13).for_each(|number| assert!(send(&publisher, [number]) > 0));
+        let registry = registry_of(domain);
+        std::thread::scope(|scope| {
+            let flushing = scope.spawn(|| publisher.flush(None));
+            let asks = |at: &u64| word(&registry, at + 8) == 13 && word(&registry, at + 16) == 13;
+            let cell = std::iter::repeat_with(|| (0..SLOTS).map(|slot| HOT_AT + slot * 64).find(asks)).flatten().next();
+            let wish = cell.expect("it asks") + 8;
+            a.shutdown().expect("shut down");
+            // As the next tenant does.
+            registry.write_all_at(&[0; 8], wish).expect("reserved");
+            assert!(matches!(flushing.join().expect("no panic"), Err(Error::ShutDown)));
+            assert_eq!(word(&registry, wish), 0);
+        });
+    }
 }
 
 #[test]

@@ -70,7 +70,8 @@ impl Inlet {
         let Channel { topic, match_key } = self.channel;
         registry.for_each_matching(&[self.outlets], topic, match_key, &mut |found| {
             let known = state.sources.binary_search_by_key(&class_order(found.slot), |source| class_order(source.slot));
-            asked |= found.hot.qos().asks_progress();
+            // Only a publisher may: a service's ring word names its responses.
+            asked |= self.outlets == Kind::Publisher && found.hot.qos().asks_progress();
             match known.ok().map(|at| state.sources[at]).filter(|source| source.slot == found.slot) {
                 Some(source) => sources.push(source),
                 None => sources.push(self.source(registry, &found, joining.then_some(state.reach))),

@@ -50,7 +50,7 @@ impl Outlet {
         let target = head(&mut self.state.lock())?;
         let registry = self.context.registry();
         let ended = loop {
-            credit::ask(self.hot()?.draining(), target.max(1));
+            self.wish_for(target.max(1))?;
             let parked = registry.park();
             // ORDERING(credit.ask): the wish and the park before the look at the tables; meets `acknowledge`.
             let late = self.late(target)?;
@@ -70,6 +70,14 @@ impl Outlet {
         let _using = self.context.using()?;
         credit::stop_asking(self.hot()?.draining());
         Ok(ended)
+    }
+
+    /// Has the readers ring when they have read up to `target`.
+    fn wish_for(&self, target: u64) -> Result<()> {
+        // The context may have been shut down while the caller slept: then the cell may be another process's.
+        let _using = self.context.using()?;
+        credit::ask(self.hot()?.draining(), target);
+        Ok(())
     }
 
     /// The reliable readers that have not taken everything up to `target`.
