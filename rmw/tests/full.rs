@@ -5,16 +5,17 @@ mod common;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::ffi::CString;
-use std::io;
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use common::loans::{body, fixed, LARGE};
 use common::*;
 use shoal_rmw::{
-    Client, Context, ContextOptions, Discovery, Durability, History, Node, Publisher, Qos, Result, Service,
-    Subscription, SubscriptionOptions,
+    filter::SampleFilter, Client, Context, ContextOptions, Discovery, Durability, History, Incoming, Node, Publisher,
+    Qos, Result, Service, Subscription, SubscriptionOptions,
 };
 
 const ROOT: &str = "/dev/shm";
@@ -49,12 +50,24 @@ struct Space {
     /// What failed for want of room.
     failed: RefCell<BTreeSet<&'static str>>,
     failures: Cell<usize>,
+    /// Somebody else takes all room and gives it back, again and again; then nothing is resized.
+    contended: bool,
+}
+
+/// Passes what begins with a multiple of 40.
+#[derive(Debug)]
+struct Rare;
+
+impl SampleFilter for Rare {
+    fn accepts(&self, sample: Incoming) -> bool {
+        bytes(sample)[0] % 40 == 0
+    }
 }
 
 impl Space {
     fn new(free: u64) -> Space {
         mount("tmpfs", ROOT, 0, &format!("size={PLENTY}")).expect("a small file system");
-        Space { free, failed: RefCell::default(), failures: Cell::new(0) }
+        Space { free, failed: RefCell::default(), failures: Cell::new(0), contended: false }
     }
 
     fn resize(&self, bytes: u64) {
@@ -65,20 +78,34 @@ impl Space {
 
     /// Does `what` with `free` bytes left: it works, or says what it lacks and works with more.
     fn run<T>(&self, what: &'static str, mut call: impl FnMut() -> Result<T>) -> T {
-        self.resize(used(Path::new(ROOT)) + self.free);
-        let done = call();
-        self.resize(PLENTY);
-        done.unwrap_or_else(|error| {
-            let text = error.to_string();
-            let names_bytes = text
-                .split(' ')
-                .zip(text.split(' ').skip(1))
-                .any(|(n, unit)| unit == "bytes" && n.parse::<u64>().is_ok_and(|n| n > 0));
-            assert!(names_bytes && text.contains(ROOT), "{what} with {} bytes left: {text}", self.free);
-            self.failed.borrow_mut().insert(what);
-            self.failures.set(self.failures.get() + 1);
-            call().unwrap_or_else(|error| panic!("{what}, with room again: {error}"))
-        })
+        if !self.contended {
+            self.resize(used(Path::new(ROOT)) + self.free);
+        }
+        let first = call();
+        if !self.contended {
+            self.resize(PLENTY);
+        }
+        let mut error = match first {
+            Ok(done) => return done,
+            Err(error) => error,
+        };
+        loop {
+            self.check(what, &error.to_string());
+            std::thread::yield_now();
+            error = match call() {
+                Ok(done) => return done,
+                Err(error) if self.contended => error,
+                Err(error) => panic!("{what}, with room again: {error}"),
+            };
+        }
+    }
+
+    fn check(&self, what: &'static str, error: &str) {
+        let words: Vec<_> = error.split(' ').collect();
+        let sizes = words.windows(2).filter(|pair| pair[1] == "bytes").filter_map(|pair| pair[0].parse::<u64>().ok());
+        assert!(sizes.max() > Some(0) && error.contains(ROOT), "{what} with {} bytes left: {error}", self.free);
+        self.failed.borrow_mut().insert(what);
+        self.failures.set(self.failures.get() + 1);
     }
 }
 
@@ -133,8 +160,22 @@ fn scenario(space: &Space) {
     // More than the registry has slots for from the start.
     let many = |_| space.run("slots", || Publisher::new(&node, "/many", bytes_type(), depth(1)));
     assert_eq!((0..150).map(many).collect::<Vec<_>>().len(), 150);
+    filter(space, &node);
     lend(space, &node);
     serve(space, &node);
+}
+
+/// A reader that looks for what passes asks publishers to keep more.
+fn filter(space: &Space, node: &Arc<Node>) {
+    let publisher = space.run("publisher", || Publisher::new(node, "/rare", bytes_type(), depth(2)));
+    let subscription = space.run("filtered", || {
+        let options = SubscriptionOptions { filter: Some(Arc::new(Rare)), ..SubscriptionOptions::default() };
+        Subscription::new(node, "/rare", bytes_type(), depth(2), options)
+    });
+    for number in 0..100 {
+        space.run("/rare", || publisher.publish(&Bytes(body(number, 5000))));
+    }
+    assert_eq!(take_all(&subscription), [body(40, 5000), body(80, 5000)]);
 }
 
 fn lend(space: &Space, node: &Arc<Node>) {
@@ -172,6 +213,56 @@ fn serve(space: &Space, node: &Arc<Node>) {
     }
 }
 
+/// Takes all room there is and gives it back, until told to stop.
+fn fill(stop: &AtomicBool) -> io::Result<()> {
+    let path = Path::new(ROOT).join("filler");
+    let mut file = std::fs::File::create(&path)?;
+    while !stop.load(Ordering::Relaxed) {
+        while file.write_all(&[1; PAGE as usize]).is_ok() {}
+        std::thread::yield_now();
+        file.set_len(0)?;
+        file.rewind()?;
+    }
+    std::fs::remove_file(path)
+}
+
+#[test]
+fn calls_beside_one_who_fills_the_file_system_fail_cleanly_or_work() {
+    if let Err(why) = own_mounts() {
+        println!("skipped: no rights for a file system of its own ({why})");
+        return;
+    }
+    std::env::set_var("SHOAL_DIR", ROOT);
+    watchdog();
+    let mut space = Space::new(0);
+    space.contended = true;
+    space.resize(8 << 20);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let filler = threads.spawn(|| fill(&stop));
+        let stop = StopAtEnd(&stop);
+        while space.failures.get() < 20 {
+            scenario(&space);
+        }
+        drop(stop);
+        filler.join().expect("no panic").expect("a file that can be emptied");
+    });
+    println!("{} failures: {:?}", space.failures.get(), space.failed.borrow());
+    let names = left(Path::new(ROOT));
+    let fresh = Space::new(PLENTY);
+    scenario(&fresh);
+    assert_eq!(names, left(Path::new(ROOT)), "as after a run with room for all");
+}
+
+/// Ends the filler also when the scenario panics.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_full_file_system_is_an_error_with_its_bytes_and_works_again_with_room() {
     if let Err(why) = own_mounts() {
@@ -179,6 +270,7 @@ fn a_full_file_system_is_an_error_with_its_bytes_and_works_again_with_room() {
         return;
     }
     std::env::set_var("SHOAL_DIR", ROOT);
+    watchdog();
     let afterwards = |pages| {
         let space = Space::new(pages * PAGE);
         scenario(&space);
@@ -192,7 +284,9 @@ fn a_full_file_system_is_an_error_with_its_bytes_and_works_again_with_room() {
         println!("{pages} pages left: {failures} failures: {failed:?}");
         assert_eq!(leftovers, clean, "with {pages} pages left");
         if pages == 0 {
-            for what in ["context", "/small", "/large", "/latched", "/all", "slots", "loan", "request", "response"] {
+            for what in
+                ["context", "/small", "/large", "/latched", "/all", "slots", "/rare", "loan", "request", "response"]
+            {
                 assert!(failed.contains(what), "{what} never met a full file system: {failed:?}");
             }
         }

@@ -22,14 +22,18 @@ fn root() -> &'static PathBuf {
         std::env::set_var("SHOAL_DIR", &root);
         // SAFETY: the handler is a plain function that runs once, at the end of the process.
         unsafe { libc::atexit(remove_root) };
-        // A test that hangs must fail, not block the run.
-        std::thread::spawn(|| {
-            std::thread::sleep(Duration::from_secs(120));
-            eprintln!("watchdog: the tests of this binary took more than 120 s");
-            std::process::abort();
-        });
+        watchdog();
         root
     })
+}
+
+/// A test that hangs must fail, not block the run.
+pub fn watchdog() {
+    std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_secs(120));
+        eprintln!("watchdog: the tests of this binary took more than 120 s");
+        std::process::abort();
+    });
 }
 
 extern "C" fn remove_root() {
