@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 
 use super::access::{BoolVectorFunctions, RawSequence, Resize, SequenceAccess, StringAccess};
+use super::bulk;
 use super::program::{Element, FieldId, Op, Program, Run};
 
 /// Why the walk stopped, at which field.
@@ -130,7 +131,7 @@ unsafe fn copy<const SWAP: bool>(reader: &mut Reader, run: Run, width: usize, to
     let from = reader.take(run.align, run.len, field)?;
     // SAFETY: both are good for `run.len` bytes; a body is never part of a message of this process.
     unsafe {
-        std::ptr::copy_nonoverlapping(from, to, run.len);
+        bulk::copy(from, to, run.len);
         if SWAP && width > 1 {
             std::slice::from_raw_parts_mut(to, run.len).chunks_exact_mut(width).for_each(<[u8]>::reverse);
         }
@@ -203,7 +204,7 @@ unsafe fn string<const SWAP: bool>(
     // SAFETY: `resize` gives room for `len` bytes and the body has them.
     unsafe {
         let to = resize_string(at, access, len, 1, field)?;
-        std::ptr::copy_nonoverlapping(from, to, len);
+        bulk::copy(from, to, len);
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::access::{RawSequence, SequenceAccess, Span, StringAccess};
+use super::bulk;
 use super::program::{Element, FieldId, Op, Program, Run};
 
 /// Why the walk stopped, at which field.
@@ -125,7 +126,7 @@ unsafe fn copy<S: Sink>(from: *const u8, run: Run, field: FieldId, sink: &mut S)
     let to = room(run.align, run.len, field, sink)?;
     if !to.is_null() {
         // SAFETY: `room` gave `run.len` bytes of the output, which cannot be part of a message; the caller answers for `from`.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, run.len) };
+        unsafe { bulk::copy(from, to, run.len) };
     }
     Ok(())
 }
@@ -201,7 +202,7 @@ unsafe fn string<S: Sink>(at: *const u8, access: StringAccess, bound: usize, fie
     // SAFETY: `room` gave len + 1 bytes; the string holds `len` of them, and NULL stands only with 0, where nothing is read.
     let written = unsafe {
         if span.len > 0 {
-            std::ptr::copy_nonoverlapping(span.data.cast::<u8>(), to, span.len);
+            bulk::copy(span.data.cast::<u8>(), to, span.len);
         }
         to.add(span.len).write(0);
         std::slice::from_raw_parts(to, span.len)

@@ -5,6 +5,7 @@
 //! 4-byte encapsulation header, which travels apart; alignment counts from the body's start.
 
 mod access;
+mod bulk;
 mod compile;
 mod decode;
 mod encode;
