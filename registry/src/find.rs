@@ -127,11 +127,20 @@ impl Registry {
 
     /// Every JOINING or LIVE slot of a context that is live by the table ([`sweep`](Registry::sweep) removes the dead).
     pub fn snapshot(&self) -> Vec<Detail> {
+        self.snapshot_of(&Kind::ALL)
+    }
+
+    /// As [`snapshot`](Registry::snapshot), of these kinds. What is of other kinds is not copied: in a large domain that
+    /// is almost everything.
+    pub fn snapshot_of(&self, kinds: &[Kind]) -> Vec<Detail> {
         let live = self.live_ids();
         let in_graph = |d: &Detail| {
             d.state != SlotState::Closed && live.get(usize::from(d.ctx)).is_some_and(|id| *id == Some(d.ctx_id))
         };
-        self.map.details().filter(in_graph).collect()
+        let slots = self.map.directory().iter().enumerate();
+        let wanted = slots
+            .filter(|(_, cell)| Word(cell.load(Ordering::Relaxed)).kind().is_some_and(|kind| kinds.contains(&kind)));
+        wanted.filter_map(|(index, _)| self.map.detail_of(index as u32)).filter(in_graph).collect()
     }
 
     /// How full the domain is, for tools and tests.

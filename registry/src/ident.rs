@@ -25,10 +25,11 @@ pub(crate) enum Side {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 5] = [Kind::Node, Kind::Publisher, Kind::Subscription, Kind::Service, Kind::Client];
+
     pub(crate) fn from_bits(bits: u64) -> Option<Kind> {
-        [Kind::Node, Kind::Publisher, Kind::Subscription, Kind::Service, Kind::Client]
-            .into_iter()
-            .find(|k| *k as u64 == bits)
+        Kind::ALL.into_iter().find(|k| *k as u64 == bits)
     }
 
     pub(crate) fn side(self) -> Side {

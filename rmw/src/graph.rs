@@ -42,11 +42,12 @@ pub struct EndpointInfo {
 /// Names, each with the sorted types that are used under it.
 pub type NamesAndTypes = Vec<(String, Vec<String>)>;
 
-/// All live entries, after a look for processes that died.
-fn live(context: &Context) -> Result<Vec<Detail>> {
+/// The live entries of these kinds, after a look for processes that died.
+fn live(context: &Context, kinds: &[Kind]) -> Result<Vec<Detail>> {
     context.check()?;
     context.registry().sweep();
-    Ok(context.registry().snapshot().into_iter().filter(|entry| entry.state == SlotState::Live).collect())
+    let entries = context.registry().snapshot_of(kinds).into_iter();
+    Ok(entries.filter(|entry| entry.state == SlotState::Live).collect())
 }
 
 /// Every node, as often as it is there.
@@ -55,8 +56,7 @@ fn live(context: &Context) -> Result<Vec<Detail>> {
 /// The context was shut down or belongs to a parent process.
 pub fn node_names(context: &Context) -> Result<Vec<NodeName>> {
     let mut enclaves = HashMap::new();
-    let nodes = live(context)?.into_iter().filter(|entry| entry.kind == Kind::Node);
-    let named = nodes.map(|node| {
+    let named = live(context, &[Kind::Node])?.into_iter().map(|node| {
         let enclave =
             enclaves.entry(node.ctx).or_insert_with(|| context.registry().enclave_of(node.ctx).unwrap_or_default());
         NodeName { name: node.name, namespace: node.type_name, enclave: enclave.clone() }
@@ -69,7 +69,7 @@ pub fn node_names(context: &Context) -> Result<Vec<NodeName>> {
 /// # Errors
 /// The context was shut down or belongs to a parent process.
 pub fn topic_names_and_types(context: &Context) -> Result<NamesAndTypes> {
-    Ok(collect(live(context)?.iter().filter(|entry| is_topic(entry.kind))))
+    Ok(collect(live(context, &[Kind::Publisher, Kind::Subscription])?.iter()))
 }
 
 /// Services that have a server or a client.
@@ -77,7 +77,7 @@ pub fn topic_names_and_types(context: &Context) -> Result<NamesAndTypes> {
 /// # Errors
 /// The context was shut down or belongs to a parent process.
 pub fn service_names_and_types(context: &Context) -> Result<NamesAndTypes> {
-    Ok(collect(live(context)?.iter().filter(|entry| matches!(entry.kind, Kind::Service | Kind::Client))))
+    Ok(collect(live(context, &[Kind::Service, Kind::Client])?.iter()))
 }
 
 /// What the nodes of one name have of one kind.
@@ -85,7 +85,7 @@ pub fn service_names_and_types(context: &Context) -> Result<NamesAndTypes> {
 /// # Errors
 /// [`Error::NodeNameNonExistent`] when there is no such node.
 pub fn by_node(context: &Context, name: &str, namespace: &str, kind: Kind) -> Result<NamesAndTypes> {
-    let live = live(context)?;
+    let live = live(context, &[Kind::Node, kind])?;
     let is_node = |entry: &&Detail| entry.kind == Kind::Node && entry.name == name && entry.type_name == namespace;
     let nodes: Vec<SlotId> = live.iter().filter(is_node).map(|node| node.slot).collect();
     if nodes.is_empty() {
@@ -117,7 +117,7 @@ pub fn count(context: &Context, kind: Kind, name: &str) -> Result<usize> {
 /// # Errors
 /// The context was shut down or belongs to a parent process.
 pub fn endpoints(context: &Context, kind: Kind, topic: &str) -> Result<Vec<EndpointInfo>> {
-    let live = live(context)?;
+    let live = live(context, &[Kind::Node, kind])?;
     let nodes: HashMap<SlotId, &Detail> =
         live.iter().filter(|entry| entry.kind == Kind::Node).map(|node| (node.slot, node)).collect();
     let wanted = live.iter().filter(|entry| entry.kind == kind && entry.name == topic);
@@ -152,10 +152,6 @@ pub(crate) fn matched(context: &Arc<Context>, kind: Kind, channel: Channel, own:
         count += usize::from(is_match);
     });
     Ok(count)
-}
-
-fn is_topic(kind: Kind) -> bool {
-    matches!(kind, Kind::Publisher | Kind::Subscription)
 }
 
 fn collect<'a>(entries: impl Iterator<Item = &'a Detail>) -> NamesAndTypes {

@@ -83,7 +83,8 @@ struct State {
     /// Classes that may hold unread samples; the same as the draining word.
     active: u64,
     views: Vec<PeerViews>,
-    buffer: InlineBuf,
+    /// Made when the first sample is read: most endpoints of a system never see one.
+    buffer: Option<Box<InlineBuf>>,
     /// Scratch of the selection.
     ready: Vec<usize>,
     last_received: i64,
@@ -137,7 +138,7 @@ impl Inlet {
                 sources: Vec::new(),
                 active: 0,
                 views: Vec::new(),
-                buffer: InlineBuf::new(),
+                buffer: None,
                 ready: Vec::new(),
                 last_received: 0,
                 taken: 0,

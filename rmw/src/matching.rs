@@ -137,10 +137,6 @@ impl Readers {
         &mut self.list
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// Depth of the deepest matched reader; 0 when there is none.
     pub(crate) fn deepest(&self) -> u32 {
         self.deepest

@@ -78,7 +78,7 @@ impl Outlet {
             state: Mutex::new(State {
                 writer: Some(writer),
                 readers: Readers::default(),
-                scratch: scratch(),
+                scratch: Scratch::new(),
                 loans: Loans::default(),
                 finished: false,
                 asks_progress: false,
@@ -143,9 +143,14 @@ impl Outlet {
             let window = Room::window(readers.deepest().max(1), size);
             Room { context: &self.context, offer: &offer, hot, head: writer.head(), window }.wait(readers)?;
         }
-        writer.set_window(self.window(readers));
-        let prepared = prepare(writer, scratch, loans)?;
+        let drained = readers.all_drained(registry, offer.bit());
+        writer.set_window(self.window(readers, drained));
         let hold = &mut |chunk| readers.hold(registry, &offer, chunk);
+        if drained && self.history == 0 && writer.last_is_chunk() {
+            // Nobody wants the last sample any more, so the next one gets its chunk, which is still in the caches.
+            writer.retire_all(&mut *self.context.arena().lock(), hold);
+        }
+        let prepared = prepare(writer, scratch, loans)?;
         let sequence = prepared
             .commit(&mut self.context.arena().lock(), writer, scratch, hot.head(), hot.ring(), hold)
             .map_err(|source| no_memory(size, source))?;
@@ -171,16 +176,12 @@ impl Outlet {
     }
 
     /// How many of the newest samples must stay: history for late joiners, and what matched readers have not read.
-    fn window(&self, readers: &Readers) -> u32 {
+    fn window(&self, readers: &Readers, drained: bool) -> u32 {
         let retained = self.history.max(1);
-        if readers.is_empty() {
-            return retained;
+        match drained {
+            true => retained,
+            false => readers.deepest().max(self.least_unread).max(retained),
         }
-        let unread = readers.deepest().max(self.least_unread);
-        if unread <= retained || readers.all_drained(self.context.registry(), self.offer().bit()) {
-            return retained;
-        }
-        unread
     }
 }
 
@@ -207,7 +208,7 @@ impl Sample<'_> {
         let chunk = reserved.body(&arena.lock());
         let written = match chunk {
             Some(mut chunk) => self.message.write(&mut chunk),
-            None => self.message.write(&mut scratch[..self.size]),
+            None => self.message.write(room(scratch, self.size)),
         };
         let problem = match written {
             Ok(written) if written == self.size => {
@@ -236,11 +237,15 @@ pub(crate) struct Prepared {
     related: u64,
 }
 
-/// Where a sample is serialized that then goes into its slot.
-pub(crate) type Scratch = Box<[u8; INLINE_MAX]>;
+/// Where a sample is serialized that then goes into its slot. As long as the longest of them so far: an endpoint that
+/// sends nothing has none.
+pub(crate) type Scratch = Vec<u8>;
 
-pub(crate) fn scratch() -> Scratch {
-    Box::new([0; INLINE_MAX])
+fn room(scratch: &mut Scratch, size: usize) -> &mut [u8] {
+    if scratch.len() < size {
+        scratch.resize(size, 0);
+    }
+    &mut scratch[..size]
 }
 
 impl Prepared {

@@ -45,7 +45,8 @@ pub(crate) struct ResponseReader {
     generation: Option<u64>,
     services: Vec<KnownService>,
     active: u64,
-    buffer: InlineBuf,
+    /// Made when the first response is read.
+    buffer: Option<Box<InlineBuf>>,
     last_received: i64,
     /// Whether somebody wants to know how many came.
     counting: bool,
@@ -74,7 +75,7 @@ impl ResponseReader {
             generation: None,
             services: Vec::new(),
             active: 0,
-            buffer: InlineBuf::new(),
+            buffer: None,
             last_received: 0,
             counting: false,
             arrived: 0,
@@ -198,7 +199,8 @@ impl ResponseReader {
         let reach = service.views.reach(context.peers());
         let Some((entry, _)) = find_head(&reach, hot.ring(), self.gid, &mut service.hint) else { return Ok(None) };
         let (slot, owner) = (service.slot, service.context);
-        let read = ring::read(&reach, entry.ring(), owner, sequence, &hazard, &mut self.buffer, |meta, body| {
+        let buffer = self.buffer.get_or_insert_default();
+        let read = ring::read(&reach, entry.ring(), owner, sequence, &hazard, buffer, |meta, body| {
             // The table may have grown, or the slot changed hands, since the entry was found: then this may be anything.
             if !entry.is_current(hot.ring()) {
                 return None;

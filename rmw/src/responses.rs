@@ -21,7 +21,7 @@ use crate::endpoint::SERVICE_DEPTH;
 use crate::error::Result;
 use crate::matching::{class_bit, is_drained, ring_context};
 use crate::message::Outgoing;
-use crate::outlet::{hot_cell, no_memory, scratch, stride_for, Sample, Scratch};
+use crate::outlet::{hot_cell, no_memory, stride_for, Sample, Scratch};
 
 const ENTRY_BYTES: usize = 64;
 const ENTRY_WORDS: usize = ENTRY_BYTES / 8;
@@ -56,7 +56,7 @@ struct Table {
 
 impl Responses {
     pub(crate) fn new(service: SlotId) -> Self {
-        Self { service, clients: HashMap::new(), table: None, free: Vec::new(), scratch: scratch() }
+        Self { service, clients: HashMap::new(), table: None, free: Vec::new(), scratch: Scratch::new() }
     }
 
     /// Notes where the client of a taken request stands in the registry, and forgets clients that are gone.

@@ -38,13 +38,13 @@ impl Inlet {
         let Some(outlet) = registry.hot(source.slot.index) else { return Ok(None) };
         let views = views_of(&mut state.views, source.context_id);
         let reach = state.views[views].reach(self.context.peers());
-        let seen =
-            ring::read(&reach, outlet.ring(), source.context, sequence, &hazard, &mut state.buffer, |meta, body| {
-                // The slot may have changed hands since it was looked at: then this is somebody else's sample.
-                registry.slot_state(source.slot)?;
-                let encapsulation = meta.encapsulation.to_le_bytes();
-                Some(look(meta, Incoming { encapsulation, ptr: body.ptr, len: body.len }))
-            });
+        let buffer = state.buffer.get_or_insert_default();
+        let seen = ring::read(&reach, outlet.ring(), source.context, sequence, &hazard, buffer, |meta, body| {
+            // The slot may have changed hands since it was looked at: then this is somebody else's sample.
+            registry.slot_state(source.slot)?;
+            let encapsulation = meta.encapsulation.to_le_bytes();
+            Some(look(meta, Incoming { encapsulation, ptr: body.ptr, len: body.len }))
+        });
         match seen {
             Ok(seen) => Ok(seen),
             Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => Ok(None),

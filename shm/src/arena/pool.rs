@@ -86,7 +86,7 @@ impl Pool {
         let whole = extents.free.containing(part)?;
         let rest = extents.free.remove(part)?;
         self.by_size.remove(&(whole.len(), block.segment, whole.start));
-        self.by_size.extend(rest.iter().map(|range| (range.len(), block.segment, range.start)));
+        self.by_size.extend(rest.into_iter().flatten().map(|range| (range.len(), block.segment, range.start)));
         self.free -= block.len;
         Some(block)
     }
@@ -100,7 +100,7 @@ impl Pool {
             return false;
         }
         let (merged, whole) = extents.free.insert(part);
-        for range in merged {
+        for range in merged.into_iter().flatten() {
             self.by_size.remove(&(range.len(), block.segment, range.start));
         }
         self.by_size.insert((whole.len(), block.segment, whole.start));

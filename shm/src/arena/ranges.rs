@@ -26,6 +26,9 @@ impl Range {
     }
 }
 
+/// At most two ranges, without memory of their own: a publisher whose samples lie in chunks comes here each time.
+pub(super) type UpToTwo = [Option<Range>; 2];
+
 /// The ranges, by start.
 #[derive(Debug, Default)]
 pub(super) struct Ranges(BTreeMap<u64, u64>);
@@ -55,31 +58,26 @@ impl Ranges {
     }
 
     /// Adds bytes, none of which is in the set, and answers the neighbours they were merged with and the whole.
-    pub(super) fn insert(&mut self, part: Range) -> (Vec<Range>, Range) {
-        let mut merged = Vec::new();
-        let mut whole = part;
-        if let Some(before) = self.touching_before(part.start) {
-            whole.start = before.start;
-            merged.push(before);
-        }
-        if let Some(&end) = self.0.get(&part.end) {
-            whole.end = end;
-            merged.push(Range { start: part.end, end });
-        }
-        for range in &merged {
+    pub(super) fn insert(&mut self, part: Range) -> (UpToTwo, Range) {
+        let before = self.touching_before(part.start);
+        let after = self.0.get(&part.end).map(|&end| Range { start: part.end, end });
+        let merged = [before, after];
+        for range in merged.into_iter().flatten() {
             self.0.remove(&range.start);
         }
+        let start = before.map_or(part.start, |before| before.start);
+        let whole = Range { start, end: after.map_or(part.end, |after| after.end) };
         self.0.insert(whole.start, whole.end);
         (merged, whole)
     }
 
     /// Removes bytes, all of which lie in one range of the set, and answers what is left of that range.
-    pub(super) fn remove(&mut self, part: Range) -> Option<Vec<Range>> {
+    pub(super) fn remove(&mut self, part: Range) -> Option<UpToTwo> {
         let whole = self.containing(part)?;
         self.0.remove(&whole.start);
         let rest = [Range { start: whole.start, end: part.start }, Range { start: part.end, end: whole.end }];
-        let rest: Vec<Range> = rest.into_iter().filter(|range| range.len() > 0).collect();
-        self.0.extend(rest.iter().map(|range| (range.start, range.end)));
+        let rest = rest.map(|range| Some(range).filter(|range| range.len() > 0));
+        self.0.extend(rest.into_iter().flatten().map(|range| (range.start, range.end)));
         Some(rest)
     }
 

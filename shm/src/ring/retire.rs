@@ -16,6 +16,19 @@ impl<S: Strength> Writer<S> {
         }
     }
 
+    /// Whether the last sample lies in a chunk and is still kept.
+    pub fn last_is_chunk(&self) -> bool {
+        self.chunks.back().is_some_and(Option::is_some)
+    }
+
+    /// Retires everything, the last sample too, where nobody is left who wants it. No reader may miss it: none has it
+    /// unread, and none that joins starts before the head.
+    pub fn retire_all(&mut self, arena: &mut impl Memory, hazard_held: &mut dyn FnMut(u64) -> bool) {
+        while !self.chunks.is_empty() {
+            self.retire_oldest(arena, hazard_held);
+        }
+    }
+
     #[inline]
     fn retire_oldest(&mut self, arena: &mut impl Memory, hazard_held: &mut dyn FnMut(u64) -> bool) {
         let seq = self.head + 1 - self.chunks.len() as u64;
@@ -76,9 +89,7 @@ impl<S: Strength> Writer<S> {
         desc: &AtomicU64,
         hazard_held: &mut dyn FnMut(u64) -> bool,
     ) -> bool {
-        while !self.chunks.is_empty() {
-            self.retire_oldest(arena, hazard_held);
-        }
+        self.retire_all(arena, hazard_held);
         // ORDERING(ring.move): a reader that sees a foreign word in the freed region sees that the descriptor is gone.
         desc.store(0, Ordering::Release);
         S::moved();

@@ -37,6 +37,24 @@ fn a_body_goes_inline_up_to_the_slots_room_and_into_a_chunk_of_its_size_above() 
 }
 
 #[test]
+fn a_ring_that_retires_everything_goes_on_and_gives_the_next_sample_the_same_chunk() {
+    on_both(ROOM, 64, 4, |mut bench| {
+        for seq in 1..=9 {
+            assert_eq!(bench.publish(seq, 5000).unwrap(), seq);
+            assert!(bench.writer.last_is_chunk());
+            let place = bench.writer.chunks.back().copied().flatten().map(|block| block.offset);
+            bench.writer.retire_all(&mut bench.pool, &mut |_| false);
+            assert!(!bench.writer.last_is_chunk());
+            assert_eq!(bench.read(seq), Err(ReadError::Lapped));
+            assert_eq!(bench.cell.head.load(Ordering::Relaxed), seq, "the head stays");
+            let again = bench.writer.reserve(&mut bench.pool, 5000).unwrap();
+            assert_eq!(again.block().map(|block| block.offset), place);
+            bench.writer.abandon(&mut bench.pool, again);
+        }
+    });
+}
+
+#[test]
 fn exactly_the_window_is_kept() {
     for window in [1, 2, 3, 4, 7, 8, 1000] {
         on_both(8 * ROOM, 64, window, |mut bench| {
