@@ -1,6 +1,7 @@
 //! Set-up, build, demo and tests of rmw_shoal: `cargo xtask --help`.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod capi;
 mod cases;
 mod checks;
@@ -58,6 +59,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<std::ffi::OsString>,
     },
+    /// The benchmark of record: the plugin and other RMWs side by side; JSON, a table and plots in target/bench
+    Bench(bench::Choice),
     /// Clippy over the whole workspace; a warning is an error
     Clippy,
     /// Kills thousands of processes, at random and at every crash point; those who live must not notice
@@ -91,6 +94,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Capi(choice) => capi::run_chosen(&choice),
         Task::Sanitize(choice) => capi::sanitize::run(&choice),
         Task::Scale { options } => scale::run(&options),
+        Task::Bench(choice) => bench::run(&choice),
         Task::Clippy => checks::clippy(),
         Task::Storm(choice) => storm::run(&choice),
         Task::Loom => checks::loom(),
