@@ -97,11 +97,11 @@ extern "C" fn ignore(_: libc::c_int) {}
 #[test]
 fn a_signal_is_reported_and_not_slept_through() {
     watched(|| {
-        // SAFETY: a handler that does nothing, for a signal nothing else here uses, without SA_RESTART.
+        // SAFETY: a handler that does nothing, without SA_RESTART, for a signal that no other test uses: what is armed is the process's.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = ignore as extern "C" fn(libc::c_int) as usize;
-            assert_eq!(libc::sigaction(libc::SIGUSR2, &action, std::ptr::null_mut()), 0);
+            assert_eq!(libc::sigaction(libc::SIGWINCH, &action, std::ptr::null_mut()), 0);
         }
         let (send, receive) = std::sync::mpsc::channel();
         let sleeper = std::thread::spawn(move || {
@@ -112,7 +112,7 @@ fn a_signal_is_reported_and_not_slept_through() {
         let thread = receive.recv().unwrap();
         while !sleeper.is_finished() {
             // SAFETY: the thread is not joined yet, so its handle is valid.
-            unsafe { libc::pthread_kill(thread as libc::pthread_t, libc::SIGUSR2) };
+            unsafe { libc::pthread_kill(thread as libc::pthread_t, libc::SIGWINCH) };
             std::thread::yield_now();
         }
         assert_eq!(sleeper.join().unwrap(), WaitEnd::Signal);
