@@ -135,12 +135,19 @@ impl<'a> ContextEntry<'a> {
 
     /// The enclave of a living context; `None` when the entry changed hands meanwhile or is no text.
     pub(crate) fn enclave(&self) -> Option<String> {
-        (self.word().state() == Some(ContextState::Live)).then(|| self.enclave_of_any()).flatten()
+        self.enclave_if(|state| state == ContextState::Live)
     }
 
-    /// As [`enclave`](Self::enclave), in whatever state the context is.
+    /// As [`enclave`](Self::enclave), in whatever state the context is, but while it enters.
     pub(crate) fn enclave_of_any(&self) -> Option<String> {
+        self.enclave_if(|state| state != ContextState::Claimed)
+    }
+
+    fn enclave_if(&self, is_filled: impl FnOnce(ContextState) -> bool) -> Option<String> {
         let before = self.word();
+        if !before.state().is_some_and(is_filled) {
+            return None;
+        }
         let words: Vec<u64> =
             self.0[ENCLAVE..ENCLAVE + ENCLAVE_WORDS].iter().map(|w| w.load(Ordering::Relaxed)).collect();
         // ORDERING(registry.context): meets `claimed`.
@@ -183,7 +190,14 @@ mod models {
     }
 
     fn look_at_enclave(entry: ContextEntry<'_>) {
-        let enclave = entry.enclave();
+        is_whole(entry.enclave());
+    }
+
+    fn look_at_any_enclave(entry: ContextEntry<'_>) {
+        is_whole(entry.enclave_of_any());
+    }
+
+    fn is_whole(enclave: Option<String>) {
         assert!(enclave.as_deref().is_none_or(|text| [OLD, NEW].contains(&text)), "{MIXED}");
     }
 
@@ -204,7 +218,11 @@ mod models {
         an_entry_belongs_to_one_context {
             edges: ["registry.context"],
             claim: "who sees a context live sees its id, and an enclave of one context or none",
-            scenes: [|| next_context::<Full>(look_at_id), || next_context::<Full>(look_at_enclave)],
+            scenes: [
+                || next_context::<Full>(look_at_id),
+                || next_context::<Full>(look_at_enclave),
+                || next_context::<Full>(look_at_any_enclave),
+            ],
             twins: [
                 "the Release of the state": || next_context::<WeakState>(look_at_id) => EARLY,
                 "the fence after CLAIMED": || next_context::<NoFence>(look_at_enclave) => MIXED,
