@@ -4,10 +4,10 @@ const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// How many low bits of a topic hash stand in a directory word.
-pub(crate) const HASH_BITS: u32 = 40;
+pub(crate) const HASH_BITS: u32 = 24;
 pub(crate) const HASH_MASK: u64 = (1 << HASH_BITS) - 1;
 
-/// Hash of a topic, service or node name; only its low 40 bits are ever compared, its low 11 bits name the bucket.
+/// Hash of a topic, service or node name; only its low 24 bits are ever compared, its low 11 bits name the bucket.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub struct TopicHash(pub(crate) u64);
 

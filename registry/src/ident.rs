@@ -65,9 +65,25 @@ impl Kind {
 pub struct SlotId {
     /// Place in the directory.
     pub index: u32,
-    /// Counts the tenants of that place, wrapping.
-    pub incarnation: u16,
+    /// Counts the tenants of that place, wrapping: the next one with the same number comes after 2^32 of them.
+    pub incarnation: u32,
 }
+
+impl SlotId {
+    /// In one word, which is never 0.
+    pub fn word(self) -> u64 {
+        PRESENT | u64::from(self.incarnation) << 24 | u64::from(self.index)
+    }
+
+    /// What [`word`](SlotId::word) made; `None` for a word that it never makes.
+    pub fn of_word(word: u64) -> Option<SlotId> {
+        let (index, incarnation) = ((word & 0xff_ffff) as u32, (word >> 24) as u32);
+        (word >> 56 == PRESENT >> 56).then_some(SlotId { index, incarnation })
+    }
+}
+
+/// The bit that keeps a packed slot from being 0.
+const PRESENT: u64 = 1 << 63;
 
 /// The GID of an endpoint: its context's random id, then its kind and its number within the context. Little endian.
 pub fn gid(ctx_id: u64, kind: Kind, endpoint: u32) -> [u8; 16] {

@@ -145,7 +145,7 @@ impl Registry {
     }
 
     /// FREE → CLAIMED; reserves more slots when all are taken.
-    fn take_slot(&self, kind: Kind) -> Result<(u32, u16), ClaimError> {
+    fn take_slot(&self, kind: Kind) -> Result<(u32, u32), ClaimError> {
         for _ in 0..=MAX_SLOTS / SLOT_BATCH {
             let directory = self.map.directory();
             let n = directory.len();
@@ -165,7 +165,7 @@ impl Registry {
         Err(ClaimError::Full { what: "slots (nodes and endpoints)", limit: MAX_SLOTS })
     }
 
-    fn take_in(&self, range: std::ops::Range<usize>, kind: Kind) -> Option<(u32, u16)> {
+    fn take_in(&self, range: std::ops::Range<usize>, kind: Kind) -> Option<(u32, u32)> {
         let start = range.start;
         for (i, cell) in self.map.directory().get(range)?.iter().enumerate() {
             let seen = Word(cell.load(Ordering::Relaxed));

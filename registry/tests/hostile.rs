@@ -70,7 +70,7 @@ fn use_everything(r: &Registry, s: SlotId) {
         });
     }
     for index in (0..600).chain([65535, 65536, u32::MAX]) {
-        let slot = SlotId { index, incarnation: (index % 3) as u16 };
+        let slot = SlotId { index, incarnation: index % 3 };
         r.detail(slot);
         r.is_drained(slot);
         r.hot(index).map(HotCell::ctx_id);

@@ -65,7 +65,7 @@ struct Entry {
 struct World {
     root: Root,
     contexts: Vec<Arc<Registry>>,
-    model: BTreeMap<(u32, u16), Entry>,
+    model: BTreeMap<(u32, u32), Entry>,
     next: u32,
 }
 
@@ -138,7 +138,7 @@ impl World {
 
     fn check(&self, by: usize) {
         let r = &self.contexts[by % CONTEXTS];
-        let graph: BTreeMap<(u32, u16), Entry> =
+        let graph: BTreeMap<(u32, u32), Entry> =
             r.snapshot().into_iter().map(|d| ((d.slot.index, d.slot.incarnation), self.entry_of(&d))).collect();
         let expected: BTreeMap<_, _> =
             self.model.iter().filter(|(_, e)| e.state != SlotState::Closed).map(|(k, e)| (*k, e.clone())).collect();

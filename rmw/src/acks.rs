@@ -36,10 +36,26 @@ const BYTES_IN_FLIGHT: u64 = 256 << 20;
 /// How often a blocked writer looks for readers that were killed.
 pub(crate) const LOOK_FOR_THE_DEAD: Duration = Duration::from_millis(20);
 
-/// Names a publisher in a table; never 0.
-fn key(outlet: SlotId) -> u64 {
-    1 << 63 | u64::from(outlet.incarnation) << 32 | u64::from(outlet.index)
+/// What the models weaken.
+trait Strength {
+    // ORDERING(acks.table): Release: the entries come before the name. Meets `read_by`.
+    const NAMED: Ordering = Ordering::Release;
+
+    /// Between the name of a new table and another use of the old one's memory.
+    // ORDERING(acks.table): meets `looked`: who read a word written after it sees the new name.
+    fn replaced() {
+        fence(Ordering::Release);
+    }
+
+    /// Between the reads of a table and the second look at its name.
+    // ORDERING(acks.table): meets `replaced`: what was read of a replaced table shows that it has been replaced.
+    fn looked() {
+        fence(Ordering::Acquire);
+    }
 }
+
+struct Full;
+impl Strength for Full {}
 
 /// A reader's table.
 #[derive(Default)]
@@ -56,20 +72,29 @@ impl Acks {
         ring: &AtomicU64,
         sources: &[(SlotId, u64)],
     ) -> std::result::Result<(), AllocError> {
+        self.rebuild_with::<Full>(arena, ring, sources)
+    }
+
+    fn rebuild_with<S: Strength>(
+        &mut self,
+        arena: &mut Arena,
+        ring: &AtomicU64,
+        sources: &[(SlotId, u64)],
+    ) -> std::result::Result<(), AllocError> {
         let log2_lines = sources.len().div_ceil(ENTRIES_PER_LINE).max(1).next_power_of_two().trailing_zeros();
         let block = arena.alloc(LINE << log2_lines)?;
         let words = arena.words(block);
         words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
         for (entry, (outlet, read)) in words.chunks_exact(ENTRY_WORDS).zip(sources) {
-            entry[0].store(key(*outlet), Ordering::Relaxed);
+            entry[0].store(outlet.word(), Ordering::Relaxed);
             entry[1].store(*read, Ordering::Relaxed);
         }
         crash_point!("acks.filled");
         self.generation += 1;
         let desc = RingDesc::pack(block.segment, block.offset, log2_lines, LINE, self.generation);
-        // ORDERING(acks.table): Release: the entries come before the name. Meets `read_by`.
-        ring.store(desc.map_or(0, RingDesc::word), Ordering::Release);
+        ring.store(desc.map_or(0, RingDesc::word), S::NAMED);
         crash_point!("acks.named");
+        S::replaced();
         if let Some(old) = self.table.replace(block) {
             arena.free_later(old);
         }
@@ -89,7 +114,7 @@ impl Acks {
     /// Where a publisher finds how far it has been read; elsewhere than at `index` in a table that could not be replaced.
     fn entry<'a>(&self, arena: &'a Arena, outlet: SlotId, index: usize) -> Option<&'a AtomicU64> {
         let mut entries = arena.words(self.table?).chunks_exact(ENTRY_WORDS);
-        let own = |entry: &&[AtomicU64]| entry[0].load(Ordering::Relaxed) == key(outlet);
+        let own = |entry: &&[AtomicU64]| entry[0].load(Ordering::Relaxed) == outlet.word();
         entries.clone().nth(index).filter(own).or_else(|| entries.find(own)).map(|entry| &entry[1])
     }
 
@@ -101,15 +126,18 @@ impl Acks {
 
 /// How far a reader has read a publisher. `None`: its table is being replaced, or is not what it should be.
 pub(crate) fn read_by(segments: &dyn Segments, reader: &AtomicU64, outlet: SlotId) -> Option<u64> {
+    read_by_with::<Full>(segments, reader, outlet)
+}
+
+fn read_by_with<S: Strength>(segments: &dyn Segments, reader: &AtomicU64, outlet: SlotId) -> Option<u64> {
     // ORDERING(acks.table): Acquire: the table's entries come before its name. Meets `Acks::rebuild`.
     let word = reader.load(Ordering::Acquire);
     let desc = RingDesc::checked(word).filter(|desc| desc.stride() == LINE && desc.capacity() <= LINES_MAX)?;
     let count = usize::try_from(desc.capacity()).ok()?.checked_mul(LINE / 8)?;
     let words = segments.words(desc.segment(), desc.offset(), count)?;
-    let own = |entry: &&[AtomicU64]| entry[0].load(Ordering::Relaxed) == key(outlet);
+    let own = |entry: &&[AtomicU64]| entry[0].load(Ordering::Relaxed) == outlet.word();
     let read = words.chunks_exact(ENTRY_WORDS).find(own).map_or(0, |entry| credit::acked(&entry[1]));
-    // ORDERING(acks.table): what was read of a replaced table shows that it has been replaced.
-    fence(Ordering::Acquire);
+    S::looked();
     (reader.load(Ordering::Relaxed) == word).then_some(read)
 }
 
@@ -171,6 +199,9 @@ impl Room<'_> {
 }
 
 #[cfg(test)]
+mod models;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -207,7 +238,7 @@ mod tests {
     #[test]
     fn a_table_longer_than_any_domain_needs_is_not_searched() {
         let outlet = SlotId { index: 5, incarnation: 0 };
-        let entry = [key(outlet), 7];
+        let entry = [outlet.word(), 7];
         let memory = Memory(entry.into_iter().chain(std::iter::repeat_n(0, 1 << 18)).map(AtomicU64::new).collect());
         let read = |log2| {
             let desc = RingDesc::pack(1, 0, log2, LINE, 0).expect("it fits");

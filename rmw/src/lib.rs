@@ -32,6 +32,8 @@ mod response_reader;
 mod responses;
 mod service;
 mod subscription;
+#[cfg(test)]
+mod testing;
 mod wait;
 
 pub use client::Client;

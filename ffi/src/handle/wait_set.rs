@@ -1,9 +1,8 @@
 //! `rmw_wait_set_t`.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use shoal_rmw::{Context, Outcome};
 
 use super::{expose, handle, IDENTIFIER};
@@ -14,7 +13,7 @@ use crate::sys;
 pub struct WaitSetData {
     /// The context it waits in.
     pub context: Arc<Context>,
-    in_use: AtomicBool,
+    in_use: Mutex<()>,
     last: Mutex<Option<Outcome>>,
 }
 
@@ -23,7 +22,7 @@ handle!(sys::rmw_wait_set_t => WaitSetData, data, "wait set");
 impl WaitSetData {
     /// Gives a wait set to C.
     pub fn expose(context: Arc<Context>) -> *mut sys::rmw_wait_set_t {
-        let data = WaitSetData { context, in_use: AtomicBool::new(false), last: Mutex::new(None) };
+        let data = WaitSetData { context, in_use: Mutex::new(()), last: Mutex::new(None) };
         expose::<sys::rmw_wait_set_t>(data, |private, _| sys::rmw_wait_set_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
             guard_conditions: std::ptr::null_mut(),
@@ -32,12 +31,9 @@ impl WaitSetData {
     }
 
     /// Marks the set as waited on until the returned value is dropped; an error when it is already.
-    pub fn begin(&self) -> Result<InUse<'_>, Failure> {
-        // ORDERING(wait_set.in_use): meets the release in `InUse::drop`; only mutual exclusion depends on it.
-        if self.in_use.swap(true, Ordering::Acquire) {
-            return Err(Failure::error("wait_set is being waited on by another thread; use one wait set per thread"));
-        }
-        Ok(InUse(&self.in_use))
+    pub fn begin(&self) -> Result<MutexGuard<'_, ()>, Failure> {
+        let in_use = || Failure::error("wait_set is being waited on by another thread; use one wait set per thread");
+        self.in_use.try_lock().ok_or_else(in_use)
     }
 
     /// Why the last wait on it ended; `None` before the first.
@@ -48,15 +44,5 @@ impl WaitSetData {
     /// Remembers why a wait ended.
     pub fn ended(&self, outcome: Outcome) {
         *self.last.lock() = Some(outcome);
-    }
-}
-
-/// A wait set that is waited on.
-pub struct InUse<'a>(&'a AtomicBool);
-
-impl Drop for InUse<'_> {
-    fn drop(&mut self) {
-        // ORDERING(wait_set.in_use): meets the acquire in `WaitSetData::begin`.
-        self.0.store(false, Ordering::Release);
     }
 }

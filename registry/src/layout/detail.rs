@@ -3,7 +3,7 @@
 //! ```text
 //! words   0..32   topic, service or node name, NUL-padded
 //!        32..64   type name, or the node's namespace
-//!        64       node: present << 48 | incarnation << 32 | slot index
+//!        64       node: a slot in one word (`SlotId::word`), or 0
 //!        65       version of the type hash
 //!        66..70   type hash
 //!        70..78   QoS: history, depth, reliability, durability, liveliness, deadline, lifespan, lease
@@ -43,8 +43,7 @@ impl DetailWords {
     }
 
     pub(crate) fn node(&self) -> Option<SlotId> {
-        let w = self.0[NODE];
-        (w >> 48 == 1).then_some(SlotId { index: w as u32, incarnation: (w >> 32) as u16 })
+        SlotId::of_word(self.0[NODE])
     }
 
     pub(crate) fn type_hash(&self) -> (u8, [u8; 32]) {
@@ -71,7 +70,7 @@ pub(crate) fn pack_detail(r: &Registration<'_>) -> Option<DetailWords> {
     if !write_text(&mut w[NAME..TYPE], r.name) || !write_text(&mut w[TYPE..NODE], r.type_name) {
         return None;
     }
-    w[NODE] = r.node.map_or(0, |n| 1 << 48 | u64::from(n.incarnation) << 32 | u64::from(n.index));
+    w[NODE] = r.node.map_or(0, SlotId::word);
     w[HASH] = u64::from(r.type_hash.0);
     for (word, bytes) in w[HASH + 1..QOS].iter_mut().zip(r.type_hash.1.chunks_exact(8)) {
         *word = bytes.iter().rev().fold(0, |acc, &b| acc << 8 | u64::from(b));

@@ -35,7 +35,7 @@ pub(crate) trait Strength {
 
     /// The incarnation after this one.
     #[inline(always)]
-    fn next(incarnation: u16) -> u16 {
+    fn next(incarnation: u32) -> u32 {
         incarnation.wrapping_add(1)
     }
 }
@@ -69,11 +69,11 @@ fn release_with<S: Strength>(cell: &AtomicU64, last: Word) {
 
 /// Changes the state of a tenant's slot, if it is one of `from`; the new word on success. Of two threads that do so at
 /// once each finds what the other left.
-pub(crate) fn advance(cell: &AtomicU64, incarnation: u16, from: &[SlotState], to: SlotState) -> Option<Word> {
+pub(crate) fn advance(cell: &AtomicU64, incarnation: u32, from: &[SlotState], to: SlotState) -> Option<Word> {
     advance_with::<Full>(cell, incarnation, from, to)
 }
 
-fn advance_with<S: Strength>(cell: &AtomicU64, incarnation: u16, from: &[SlotState], to: SlotState) -> Option<Word> {
+fn advance_with<S: Strength>(cell: &AtomicU64, incarnation: u32, from: &[SlotState], to: SlotState) -> Option<Word> {
     for _ in 0..TRIES {
         let seen = load(cell);
         if seen.incarnation() != incarnation || !from.contains(&seen.state()?) {

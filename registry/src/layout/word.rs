@@ -1,6 +1,6 @@
 //! The directory word: owner, seqlock and first filter of a slot.
 //!
-//! `state:4 | kind:4 | incarnation:16 | topic hash:40` from the low bit up. While a slot is CLAIMED the upper 40 bits
+//! `state:4 | kind:4 | incarnation:32 | topic hash:24` from the low bit up. While a slot is CLAIMED the upper 24 bits
 //! hold the index of the claiming context instead, so that a claimer that dies before it has written anything is known.
 //!
 //! 1. FREE → CLAIMED is a compare-and-swap; from then on only the owner (or, once it is dead, the one reaper that
@@ -32,7 +32,7 @@ pub enum SlotState {
 const STATES: [SlotState; 6] =
     [SlotState::Free, SlotState::Claimed, SlotState::Joining, SlotState::Live, SlotState::Closed, SlotState::Dying];
 
-const HASH_SHIFT: u32 = 24;
+const HASH_SHIFT: u32 = 40;
 /// The bits in which the hash stands, for the directory scan.
 pub(crate) const HASH_FIELD: u64 = HASH_MASK << HASH_SHIFT;
 
@@ -40,17 +40,17 @@ pub(crate) const HASH_FIELD: u64 = HASH_MASK << HASH_SHIFT;
 pub(crate) struct Word(pub(crate) u64);
 
 impl Word {
-    pub(crate) fn free(incarnation: u16) -> Word {
+    pub(crate) fn free(incarnation: u32) -> Word {
         Word(u64::from(incarnation) << 8)
     }
 
-    pub(crate) fn claimed(kind: Kind, incarnation: u16, ctx: u16) -> Word {
+    pub(crate) fn claimed(kind: Kind, incarnation: u32, ctx: u16) -> Word {
         Word(
             SlotState::Claimed as u64 | (kind as u64) << 4 | u64::from(incarnation) << 8 | u64::from(ctx) << HASH_SHIFT,
         )
     }
 
-    pub(crate) fn of(state: SlotState, kind: Kind, incarnation: u16, topic: TopicHash) -> Word {
+    pub(crate) fn of(state: SlotState, kind: Kind, incarnation: u32, topic: TopicHash) -> Word {
         let hash = (topic.0 & HASH_MASK) << HASH_SHIFT;
         Word(state as u64 | (kind as u64) << 4 | u64::from(incarnation) << 8 | hash)
     }
@@ -64,8 +64,8 @@ impl Word {
         Kind::from_bits(self.0 >> 4 & 0xf)
     }
 
-    pub(crate) fn incarnation(self) -> u16 {
-        (self.0 >> 8) as u16
+    pub(crate) fn incarnation(self) -> u32 {
+        (self.0 >> 8) as u32
     }
 
     pub(crate) fn topic(self) -> TopicHash {
@@ -99,11 +99,11 @@ mod tests {
     #[test]
     fn a_word_gives_back_its_fields() {
         let topic = TopicHash::of("/chatter");
-        let w = Word::of(SlotState::Joining, Kind::Service, 0xbeef, topic);
+        let w = Word::of(SlotState::Joining, Kind::Service, 0xdead_beef, topic);
         assert_eq!((w.state(), w.kind()), (Some(SlotState::Joining), Some(Kind::Service)));
-        assert_eq!((w.incarnation(), w.topic()), (0xbeef, topic));
+        assert_eq!((w.incarnation(), w.topic()), (0xdead_beef, topic));
         assert!(w.same_tenant(w.with_state(SlotState::Closed)));
-        assert!(!w.same_tenant(Word::of(SlotState::Joining, Kind::Service, 0xbef0, topic)));
+        assert!(!w.same_tenant(Word::of(SlotState::Joining, Kind::Service, 0xdead_bef0, topic)));
         assert_eq!(Word::claimed(Kind::Node, 3, 4095).claimer(), 4095);
         assert_eq!(Word::free(9).state(), Some(SlotState::Free));
         assert_eq!(Word(u64::MAX).state(), None);

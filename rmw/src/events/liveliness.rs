@@ -4,8 +4,8 @@
 //! assertion (a publication is one); before the first one it is neither alive nor not alive.
 
 use parking_lot::Mutex;
-use shoal_registry::{HotCell, Liveliness, Qos};
-use shoal_shm::sync::Ordering;
+use shoal_registry::{Liveliness, Qos};
+use shoal_shm::sync::{AtomicU64, Ordering};
 
 use super::count::Count;
 use super::{LivelinessStatus, Totals};
@@ -51,7 +51,7 @@ impl Assertions {
     }
 
     /// The publisher says that it is alive. True when it was not alive until now: watchers have to be told then.
-    pub(super) fn assert(&self, hot: &HotCell) -> bool {
+    pub(super) fn assert(&self, word: &AtomicU64) -> bool {
         let Some(asserted) = &self.0 else { return false };
         let asserted = &mut *asserted.lock();
         let now = mono_ns();
@@ -61,7 +61,7 @@ impl Assertions {
         asserted.lapsed = false;
         // ORDERING(liveliness.assert): before the fence of whoever rings for it; meets `Living::pulse` after the
         // waiter's fence.
-        hot.asserted().store(now, Ordering::Release);
+        word.store(now, Ordering::Release);
         revived
     }
 
@@ -139,10 +139,10 @@ impl Living {
     }
 
     /// Looks at what a manual publisher said last.
-    pub(super) fn pulse(&mut self, life: &mut Life, hot: &HotCell, now: u64) {
+    pub(super) fn pulse(&mut self, life: &mut Life, word: &AtomicU64, now: u64) {
         let Some(lease) = life.lease else { return };
         // ORDERING(liveliness.assert): Acquire; meets `Assertions::assert`.
-        life.asserted = hot.asserted().load(Ordering::Acquire);
+        life.asserted = word.load(Ordering::Acquire);
         if life.asserted == 0 {
             return;
         }
@@ -191,6 +191,43 @@ impl Life {
         match (self.lease, self.alive) {
             (Some(lease), Some(true)) => Some(lease_end(self.asserted, lease)),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod models {
+    use super::*;
+    use shoal_shm::doorbell::Doorbell;
+    use shoal_shm::model;
+    use shoal_shm::sync::{thread, Arc, AtomicU32};
+
+    /// A manual publisher says that it is alive, and rings the subscription that waits to hear it.
+    fn first_assertion(ring: fn(&Doorbell<'_>) -> bool) {
+        let scene = Arc::new((AtomicU64::new(0), AtomicU32::new(0)));
+        let qos = Qos { liveliness: Liveliness::ManualByTopic, lease: Qos::INFINITE, ..Qos::default() };
+        let theirs = scene.clone();
+        let publisher = thread::spawn(move || {
+            let revived = Assertions::new(&qos).assert(&theirs.0);
+            revived && ring(&Doorbell(&theirs.1))
+        });
+        let mut living = Living::default();
+        let mut life = living.came(&qos);
+        let armed = Doorbell(&scene.1).arm();
+        living.pulse(&mut life, &scene.0, mono_ns());
+        let sleeps = living.alive == 0 && scene.1.fetch_or(0, Ordering::Relaxed) == armed;
+        let rang = publisher.join().expect("the publisher");
+        assert!(!sleeps || rang, "{UNHEARD}");
+    }
+
+    const UNHEARD: &str = "the subscription sleeps and does not hear that its publisher lives";
+
+    model! {
+        an_assertion_is_heard {
+            edges: ["liveliness.assert", "park.ring"],
+            claim: "a subscription that waits sees its publisher's assertion in its look, or is rung for it",
+            scenes: [|| first_assertion(|bell| bell.ring())],
+            twins: ["the fence before the ring": || first_assertion(|bell| bell.ring_after_fence()) => UNHEARD],
         }
     }
 }

@@ -12,6 +12,7 @@ mod liveliness;
 mod lost;
 mod peers;
 mod status;
+mod unread;
 
 use std::sync::Arc;
 
@@ -103,7 +104,7 @@ impl Events {
     pub(crate) fn assert_liveliness(&self) -> bool {
         let Own::Publisher { assertions, .. } = &self.own else { return false };
         assertions.are_needed()
-            && self.endpoint.registry.hot(self.endpoint.slot.index).is_some_and(|hot| assertions.assert(hot))
+            && self.endpoint.registry.hot(self.endpoint.slot.index).is_some_and(|hot| assertions.assert(hot.asserted()))
     }
 
     /// The publisher sent a sample; `revived` is what [`assert_liveliness`](Self::assert_liveliness) said before it.

@@ -2,24 +2,21 @@
 
 use parking_lot::Mutex;
 use shoal_registry::{qos_compatible, Found, Interest, Kind, PolicyKind, Qos, SlotId, SlotState};
-use shoal_shm::sync::{AtomicU32, AtomicU64, Ordering};
+use shoal_shm::sync::{AtomicU32, Ordering};
 
 use super::count::Count;
 use super::liveliness::{Life, Living};
+use super::unread::Unread;
 use super::{Endpoint, EventKind, MatchedStatus, Status};
 use crate::clock::mono_ns;
-
-/// No generation: nobody has looked yet.
-const NEVER: u64 = u64::MAX;
 
 /// An endpoint's peers as of a generation of its topic, and what was counted about them.
 pub(super) struct PeerEvents {
     topic: Box<str>,
-    seen: AtomicU64,
     /// Kinds that are watched, by their bits.
     watched: AtomicU32,
-    /// Kinds of which something happened that was not taken, as far as `seen`: most looks need no more than this.
-    unread: AtomicU32,
+    /// Kinds of which something happened that was not taken: most looks need no more than this.
+    unread: Unread,
     state: Mutex<State>,
 }
 
@@ -60,9 +57,8 @@ impl PeerEvents {
     pub(super) fn new(topic: &str) -> Self {
         Self {
             topic: topic.into(),
-            seen: AtomicU64::new(NEVER),
             watched: AtomicU32::new(0),
-            unread: AtomicU32::new(0),
+            unread: Unread::new(),
             state: Mutex::new(State::default()),
         }
     }
@@ -85,7 +81,7 @@ impl PeerEvents {
             return happened != taken;
         }
         self.refresh(endpoint);
-        self.unread.load(Ordering::Relaxed) & bit(kind) != 0
+        self.unread.has(bit(kind))
     }
 
     pub(super) fn counts(&self, endpoint: &Endpoint, kind: EventKind) -> (u64, u64) {
@@ -105,7 +101,7 @@ impl PeerEvents {
     pub(super) fn take(&self, endpoint: &Endpoint, kind: EventKind) -> Status {
         self.refresh(endpoint);
         let state = &mut *self.state.lock();
-        self.unread.fetch_and(!bit(kind), Ordering::Relaxed);
+        self.unread.take(bit(kind));
         match kind {
             EventKind::IncompatibleQos => Status::IncompatibleQos(state.qos.take(), state.policy),
             EventKind::IncompatibleType => Status::Counted(state.types.take()),
@@ -131,16 +127,13 @@ impl PeerEvents {
         };
         // ORDERING(registry.generation): read before the scan, so that a change during it is looked at again.
         let now = generation.load(Ordering::Acquire);
-        // ORDERING(events.seen): Acquire; meets the Release below: `unread` is that of a look at least as new.
-        if self.seen.load(Ordering::Acquire) != now && !endpoint.registry.is_forked() {
-            self.scan(endpoint);
-            // ORDERING(events.seen): Release; after `scan` stored `unread`.
-            self.seen.store(now, Ordering::Release);
+        if !endpoint.registry.is_forked() {
+            self.unread.refresh(now, |unread| self.scan(endpoint, unread));
         }
     }
 
     #[cold]
-    fn scan(&self, endpoint: &Endpoint) {
+    fn scan(&self, endpoint: &Endpoint, unread: &AtomicU32) {
         let state = &mut *self.state.lock();
         let known = std::mem::take(&mut state.peers);
         let peers = match endpoint.kind {
@@ -162,7 +155,7 @@ impl PeerEvents {
                 state.went(endpoint, peer);
             }
         }
-        self.unread.store(state.unread(), Ordering::Relaxed);
+        unread.store(state.unread(), Ordering::Relaxed);
     }
 
     /// Counts a peer that is seen for the first time.
@@ -244,7 +237,7 @@ impl State {
         let now = mono_ns();
         for peer in &mut self.peers {
             if let (Some(life), Some(hot)) = (&mut peer.life, endpoint.registry.hot(peer.slot.index)) {
-                self.living.pulse(life, hot, now);
+                self.living.pulse(life, hot.asserted(), now);
             }
         }
     }

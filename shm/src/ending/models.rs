@@ -2,9 +2,11 @@
 
 use super::{finish, last};
 use crate::drain::{mark, take_pending};
-use crate::sync::{fence, model, model_must_fail, thread, Arc, AtomicU64, Ordering};
+use crate::model;
+use crate::sync::{fence, thread, Arc, AtomicU64, Ordering};
 
 const BIT: u64 = 4;
+const EARLY: &str = "the end came before the last sample";
 
 #[derive(Default)]
 struct Scene {
@@ -31,7 +33,7 @@ fn look_against_finish(finish: fn(&Scene), last: fn(&Scene) -> Option<u64>) {
         })
     };
     let early = last(&scene);
-    assert!(matches!(early, None | Some(1)), "the end came before the last sample: {early:?}");
+    assert!(matches!(early, None | Some(1)), "{EARLY}: {early:?}");
     let looked = take_pending(&scene.pending, &scene.draining) != 0;
     assert!(!looked || last(&scene) == Some(1), "the mark came before the end that it tells of");
     producer.join().unwrap();
@@ -47,24 +49,23 @@ fn last_of(scene: &Scene) -> Option<u64> {
     last(&scene.word, BIT, &scene.head)
 }
 
-#[test]
-fn the_end_comes_behind_the_last_sample_and_is_not_missed() {
-    model(|| look_against_finish(finished, last_of));
+fn finished_without_release(scene: &Scene) {
+    scene.word.fetch_or(BIT, Ordering::Relaxed);
 }
 
-#[test]
-fn a_reader_that_looks_at_the_head_first_takes_the_end_for_earlier() {
-    model_must_fail(|| {
-        look_against_finish(finished, |scene| {
-            let head = scene.head.load(Ordering::Acquire);
-            (scene.word.load(Ordering::Acquire) & BIT != 0).then_some(head)
-        });
-    });
+fn head_before_bit(scene: &Scene) -> Option<u64> {
+    let head = scene.head.load(Ordering::Acquire);
+    (scene.word.load(Ordering::Acquire) & BIT != 0).then_some(head)
 }
 
-#[test]
-fn an_end_that_does_not_release_comes_before_the_last_sample() {
-    model_must_fail(|| {
-        look_against_finish(|scene| drop(scene.word.fetch_or(BIT, Ordering::Relaxed)), last_of);
-    });
+model! {
+    the_end_comes_behind_the_last_sample_and_is_not_missed {
+        edges: ["ending.last"],
+        claim: "a reader finds the end of a stream only behind its last sample, and does not miss it",
+        scenes: [|| look_against_finish(finished, last_of)],
+        twins: [
+            "the look at the bit before the head": || look_against_finish(finished, head_before_bit) => EARLY,
+            "the Release of the end": || look_against_finish(finished_without_release, last_of) => EARLY,
+        ],
+    }
 }

@@ -31,7 +31,7 @@ impl Slot {
     }
 }
 
-fn word(state: SlotState, incarnation: u16) -> Word {
+fn word(state: SlotState, incarnation: u32) -> Word {
     Word::of(state, Kind::Publisher, incarnation, TopicHash(5))
 }
 
@@ -104,7 +104,7 @@ impl Strength for NoLookFence {
 
 struct SameIncarnation;
 impl Strength for SameIncarnation {
-    fn next(incarnation: u16) -> u16 {
+    fn next(incarnation: u32) -> u32 {
         incarnation
     }
 }
