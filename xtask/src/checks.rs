@@ -93,23 +93,6 @@ pub fn clippy() -> Result<(), Failure> {
     run::run_as_is(cargo.args(["--", "-D", "warnings"]))
 }
 
-/// The loom models of shoal-shm and shoal-registry, each in its own build (`--cfg loom`) and target folder.
-pub fn loom() -> Result<(), Failure> {
-    let mut cargo = run::cargo();
-    cargo.env("RUSTFLAGS", "--cfg loom").args([
-        "test",
-        "--release",
-        "--package",
-        "shoal-shm",
-        "--package",
-        "shoal-registry",
-        "--lib",
-        "--target-dir",
-    ]);
-    cargo.arg(paths::target().join("loom")).args(["--", "models::"]);
-    counted(&mut cargo, Scope::Chosen)?.close()
-}
-
 /// Which of the shared probes to run.
 #[derive(clap::Args)]
 pub struct ProbeChoice {

@@ -9,6 +9,7 @@ mod demo;
 mod env;
 mod fuzz;
 mod libclang;
+mod loom;
 mod machine;
 mod paths;
 mod plugin;
@@ -65,7 +66,7 @@ enum Task {
     Clippy,
     /// Kills thousands of processes, at random and at every crash point; those who live must not notice
     Storm(storm::Choice),
-    /// The loom models of shoal-shm
+    /// The loom models of every memory-order edge: a table of claims, executions and caught twins
     Loom,
     /// Hostile memory, messages, filters and files: each fuzz target of tests/fuzz for some time
     Fuzz(fuzz::Choice),
@@ -97,7 +98,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Bench(choice) => bench::run(&choice),
         Task::Clippy => checks::clippy(),
         Task::Storm(choice) => storm::run(&choice),
-        Task::Loom => checks::loom(),
+        Task::Loom => loom::run(),
         Task::Fuzz(choice) => fuzz::run(&choice),
         Task::Probes(choice) => checks::probes(&choice),
     }
