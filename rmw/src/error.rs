@@ -2,6 +2,7 @@
 
 use shoal_registry::{ClaimError, JoinError};
 use shoal_shm::arena::AllocError;
+use shoal_shm::segment::OpenError;
 
 /// What a call can end with when it does not succeed.
 ///
@@ -52,6 +53,12 @@ pub enum Error {
         /// The registry file.
         path: std::path::PathBuf,
     },
+    /// This process may not open or map what another one sent. Nothing is used up.
+    #[error(
+        "cannot read what another process sent: {0}; it is still unread: raise the limit of open files (RLIMIT_NOFILE, \
+         ulimit -n) or of memory, or close files, and take again"
+    )]
+    Refused(#[from] OpenError),
     /// The context was shut down.
     #[error("the context has been shut down; create a new one (rmw_init)")]
     ShutDown,
@@ -108,6 +115,7 @@ impl Error {
             | Error::Decode(_)
             | Error::Forked
             | Error::Damaged { .. }
+            | Error::Refused(_)
             | Error::ShutDown
             | Error::Finished
             | Error::Other(_) => ErrorKind::Error,

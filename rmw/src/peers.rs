@@ -1,13 +1,16 @@
 //! Read-only mappings of other contexts' segments, made when something is read there and shared within the process.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use elsa::FrozenVec;
 use parking_lot::Mutex;
 use shoal_shm::ring::Segments;
-use shoal_shm::segment::{DomainDir, View};
+use shoal_shm::segment::{DomainDir, OpenError, View};
 use shoal_shm::sync::AtomicU64;
+
+use crate::error::Result;
 
 /// Above this many mapped segments of one peer a reader drops them all and maps anew what it needs.
 const VIEWS_PER_PEER: usize = 16;
@@ -23,16 +26,16 @@ impl Peers {
         Self { dir, open: Mutex::new(HashMap::new()) }
     }
 
-    /// The mapping of one segment; `None` when there is no such file, or it is not what it should be.
-    fn view(&self, context: u64, segment: u16) -> Option<Arc<View>> {
+    /// The mapping of one segment.
+    fn view(&self, context: u64, segment: u16) -> std::result::Result<Arc<View>, OpenError> {
         let mut open = self.open.lock();
         if let Some(view) = open.get(&(context, segment)).and_then(Weak::upgrade) {
-            return Some(view);
+            return Ok(view);
         }
-        let view = Arc::new(View::open(&self.dir, &format!("{context:016x}.{segment}")).ok()?);
+        let view = Arc::new(View::open(&self.dir, &format!("{context:016x}.{segment}"))?);
         open.retain(|_, known| known.strong_count() > 0);
         open.insert((context, segment), Arc::downgrade(&view));
-        Some(view)
+        Ok(view)
     }
 }
 
@@ -58,7 +61,7 @@ impl PeerViews {
         if self.views.len() > VIEWS_PER_PEER {
             self.views = FrozenVec::new();
         }
-        Reach { peers, views: self }
+        Reach { peers, views: self, refusal: Cell::new(None) }
     }
 }
 
@@ -66,6 +69,8 @@ impl PeerViews {
 pub(crate) struct Reach<'a> {
     peers: &'a Peers,
     views: &'a PeerViews,
+    /// Why a segment that may well be there was not mapped.
+    refusal: Cell<Option<OpenError>>,
 }
 
 impl Reach<'_> {
@@ -73,8 +78,21 @@ impl Reach<'_> {
         if let Some((_, view)) = self.views.views.iter().find(|(number, _)| *number == segment) {
             return Some(view);
         }
-        let view = self.peers.view(self.views.context, segment)?;
+        let view = match self.peers.view(self.views.context, segment) {
+            Ok(view) => view,
+            Err(error) => {
+                if error.is_refusal() {
+                    self.refusal.set(Some(error));
+                }
+                return None;
+            }
+        };
         Some(&self.views.views.push_get(Box::new((segment, view))).1)
+    }
+
+    /// For who found nothing: an error where that was this process's lack of files or memory, and no word on the sample.
+    pub(crate) fn granted(&self) -> Result<()> {
+        self.refusal.take().map_or(Ok(()), |refusal| Err(refusal.into()))
     }
 
     /// The mapping of a segment, for who needs it longer than the reader does.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use shoal_registry::{Kind, Registry, SlotId};
+use shoal_registry::{HotCell, Kind, Registry, SlotId};
 use shoal_shm::drain;
 use shoal_shm::ring::{self, InlineBuf, SlotMeta};
 use shoal_shm::sync::Ordering;
@@ -94,8 +94,9 @@ impl ResponseReader {
         self.poll(context);
         let mut misses = 0;
         let outcome = loop {
-            let unread = (0..self.services.len()).find(|index| self.unread(context, *index).is_some());
-            let Some(index) = unread else { break Ok(None) };
+            let mut unread = (0..self.services.len()).map(|index| (index, self.unread(context, index)));
+            let Some((index, found)) = unread.find(|(_, found)| !matches!(found, Ok(None))) else { break Ok(None) };
+            found?;
             if let Some(taken) = self.read(context, index, sink)? {
                 break taken.map(|meta| Some(self.info(&meta)));
             }
@@ -134,7 +135,7 @@ impl ResponseReader {
             self.count(context);
         }
         let unread = (0..self.services.len()).map(|index| {
-            let head = self.head(context, index).unwrap_or(0);
+            let head = self.head(context, index).ok().flatten().unwrap_or(0);
             head.saturating_sub(self.services[index].watermark).min(self.depth)
         });
         let available = unread.fold(0, u64::saturating_add);
@@ -144,7 +145,7 @@ impl ResponseReader {
     fn count(&mut self, context: &Context) {
         for index in 0..self.services.len() {
             let counted = self.services[index].counted;
-            let Some(head) = self.head(context, index).filter(|head| *head > counted) else { continue };
+            let Some(head) = self.head(context, index).ok().flatten().filter(|head| *head > counted) else { continue };
             self.services[index].counted = head;
             self.arrived = self.arrived.saturating_add(head - counted);
         }
@@ -169,35 +170,39 @@ impl ResponseReader {
         });
     }
 
-    /// Sequence of the next unread response of one service.
-    fn unread(&mut self, context: &Context, index: usize) -> Option<u64> {
-        if self.active & class_bit(self.services.get(index)?.slot) == 0 {
-            return None;
+    /// Sequence of the next unread response of one service; an error where this process may not map what says so.
+    fn unread(&mut self, context: &Context, index: usize) -> Result<Option<u64>> {
+        if self.active & class_bit(self.services[index].slot) == 0 {
+            return Ok(None);
         }
-        let head = self.head(context, index)?;
-        let service = self.services.get_mut(index)?;
+        let Some(head) = self.head(context, index)? else { return Ok(None) };
+        let service = &mut self.services[index];
         service.watermark = service.watermark.max(head.saturating_sub(self.depth));
-        (head > service.watermark).then_some(service.watermark + 1)
+        Ok((head > service.watermark).then_some(service.watermark + 1))
     }
 
     /// Sequence of the newest response of one service, as long as the slot is still the same service's.
-    fn head(&mut self, context: &Context, index: usize) -> Option<u64> {
-        let service = self.services.get_mut(index)?;
+    fn head(&mut self, context: &Context, index: usize) -> Result<Option<u64>> {
+        let service = &mut self.services[index];
         let registry = context.registry();
-        let table = registry.hot(service.slot.index)?.ring();
+        let Some(table) = registry.hot(service.slot.index).map(HotCell::ring) else { return Ok(None) };
         let reach = service.views.reach(context.peers());
-        let (_, head) = find_head(&reach, table, self.gid, &mut service.hint)?;
-        registry.slot_state(service.slot).map(|_| head)
+        let Some((_, head)) = find_head(&reach, table, self.gid, &mut service.hint) else {
+            return reach.granted().map(|()| None);
+        };
+        Ok(registry.slot_state(service.slot).map(|_| head))
     }
 
     /// Reads the next response of one service. `Ok(None)`: it is gone.
     fn read(&mut self, context: &Context, index: usize, sink: Sink<'_>) -> Result<Option<Result<SlotMeta>>> {
-        let Some(sequence) = self.unread(context, index) else { return Ok(None) };
+        let Some(sequence) = self.unread(context, index)? else { return Ok(None) };
         let hazard = hazard(context.registry())?;
         let service = &mut self.services[index];
         let Some(hot) = context.registry().hot(service.slot.index) else { return Ok(None) };
         let reach = service.views.reach(context.peers());
-        let Some((entry, _)) = find_head(&reach, hot.ring(), self.gid, &mut service.hint) else { return Ok(None) };
+        let Some((entry, _)) = find_head(&reach, hot.ring(), self.gid, &mut service.hint) else {
+            return reach.granted().map(|()| None);
+        };
         let (slot, owner) = (service.slot, service.context);
         let buffer = self.buffer.get_or_insert_default();
         let read = ring::read(&reach, entry.ring(), owner, sequence, &hazard, buffer, |meta, body| {
@@ -209,7 +214,10 @@ impl ResponseReader {
             let encapsulation = meta.encapsulation.to_le_bytes();
             Some(sink(Incoming { encapsulation, ptr: body.ptr, len: body.len }).map(|()| meta))
         });
-        let read = read.ok().flatten();
+        let read = match read {
+            Ok(read) => read,
+            Err(_) => reach.granted().map(|()| None)?,
+        };
         if read.is_none() && !entry.is_current(hot.ring()) {
             // The next round finds the entry in the new table.
             return Ok(None);
@@ -234,8 +242,9 @@ impl ResponseReader {
         while left != 0 {
             let bit = left & left.wrapping_neg();
             left &= !bit;
-            let unread = (0..self.services.len())
-                .any(|index| class_bit(self.services[index].slot) == bit && self.unread(context, index).is_some());
+            let unread = (0..self.services.len()).any(|index| {
+                class_bit(self.services[index].slot) == bit && !matches!(self.unread(context, index), Ok(None))
+            });
             if unread {
                 continue;
             }

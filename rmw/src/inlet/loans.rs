@@ -48,7 +48,9 @@ impl Inlet {
         let reach = Noting { reach: state.views[views].reach(self.context.peers()), payload_in: Cell::new(None) };
         let loan = match ring::read_loan(&reach, outlet.ring(), source.context, sequence, word) {
             Ok(loan) => loan,
-            Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => return Ok(None),
+            Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => {
+                return reach.reach.granted().map(|()| None);
+            }
         };
         if registry.slot_state(source.slot).is_none() {
             return Ok(None);

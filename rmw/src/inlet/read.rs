@@ -24,7 +24,8 @@ impl Inlet {
         Ok(read.map(|read| read.map(|meta| self.taken(state, &source, sequence, meta))))
     }
 
-    /// Shows one sample to somebody. `Ok(None)`: as for [`read`](Self::read).
+    /// Shows one sample to somebody. `Ok(None)`: as for [`read`](Self::read). Where this process may not map it that is an
+    /// error, and the sample stays unread.
     pub(super) fn show<R>(
         &self,
         state: &mut State,
@@ -47,7 +48,7 @@ impl Inlet {
         });
         match seen {
             Ok(seen) => Ok(seen),
-            Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => Ok(None),
+            Err(ReadError::Lapped | ReadError::NotYet | ReadError::Invalid(_)) => reach.granted().map(|()| None),
         }
     }
 

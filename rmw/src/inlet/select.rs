@@ -67,7 +67,9 @@ impl Inlet {
             }
             let oldest = self.oldest(state, ready)?;
             let sequence = state.sources[oldest].watermark + 1;
-            if total <= self.depth || *left == 0 || is_lossless(&self.qos) {
+            // Of unknown age is what this process may not map now: that is not given up.
+            let is_known = state.sources[oldest].next.is_some_and(|(known, _)| known == sequence);
+            if total <= self.depth || *left == 0 || !is_known || is_lossless(&self.qos) {
                 return Some((oldest, sequence));
             }
             *left -= 1;
@@ -148,7 +150,12 @@ impl Inlet {
         let Some(outlet) = self.context.registry().hot(source.slot.index) else { return i64::MIN };
         let views = views_of(&mut state.views, source.context_id);
         let reach = state.views[views].reach(self.context.peers());
-        let time = ring::read_meta(&reach, outlet.ring(), sequence).map_or(i64::MIN, |meta| meta.source_timestamp);
+        let meta = ring::read_meta(&reach, outlet.ring(), sequence);
+        if meta.is_none() && reach.granted().is_err() {
+            // Whoever reads it is told.
+            return i64::MIN;
+        }
+        let time = meta.map_or(i64::MIN, |meta| meta.source_timestamp);
         state.sources[index].next = Some((sequence, time));
         time
     }

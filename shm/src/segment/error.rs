@@ -129,6 +129,22 @@ pub enum CreateError {
     },
 }
 
+/// No offset in a ring or a chunk's word reaches farther into a segment: a longer file is none.
+const LONGEST_SEGMENT: u64 = 1 << 37;
+
+impl OpenError {
+    /// Whether this process lacks files or memory to open it, which says nothing of the file: it may be tried again.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            OpenError::AddressSpace { needed, .. } => *needed <= LONGEST_SEGMENT,
+            OpenError::Io { source, .. } => {
+                matches!(source.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Why another's segment could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
