@@ -19,7 +19,7 @@ pub struct Choice {
     seed: Option<u64>,
 }
 
-/// Runs a storm; fails when anybody noticed, or when nobody was killed at some crash point.
+/// Runs a storm; fails when anybody noticed, or, with kills enough for that, when nobody was killed at some crash point.
 pub fn run(choice: &Choice) -> Result<(), Failure> {
     let mut cargo = run::cargo();
     cargo.args(["run", "--quiet", "--package", "shoal-tests", "--features", "crash-steps", "--bin", "storm", "--"]);

@@ -19,6 +19,10 @@ use std::time::Instant;
 /// be more than that after a long storm.
 const MAY_STAY: u64 = ((SURVIVORS.len() as u64) << 20) + 256 * (16_384 + 65_536 + 4_096 * 2 * (SLOTS as u64 + 1));
 
+/// With so many kills for each crash point a storm that left one out has lost it: every other kill goes to one of the two
+/// rarest of those that victims are known to pass. With fewer it may be chance.
+const KILLS_PER_POINT: u64 = 25;
+
 /// A look at a domain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Audit {
@@ -155,17 +159,19 @@ impl Tally {
         if let Some((before, after)) = self.audits {
             println!("the domain before: {before:?}\n       and after:  {after:?}");
         }
-        self.verdict(points, board)
+        self.verdict(options, points, board)
     }
 
-    fn verdict(&self, points: &[String], board: &Board) -> bool {
+    fn verdict(&self, options: Options, points: &[String], board: &Board) -> bool {
+        let demanded = options.kills >= KILLS_PER_POINT * points.len() as u64;
         let unreached: Vec<_> =
             points.iter().zip(&self.landed).filter(|(_, kills)| **kills == 0).map(|(point, _)| point).collect();
         if !unreached.is_empty() {
-            println!("nobody was killed at: {unreached:?}");
+            let few = if demanded { "" } else { " (too few kills to demand it)" };
+            println!("nobody was killed at: {unreached:?}{few}");
         }
         let faults = FAULTS.iter().zip(board.faults()).map(|((_, name), count)| format!("{count} {name}"));
         println!("{}", faults.collect::<Vec<_>>().join(", "));
-        unreached.is_empty() && board.faults().iter().sum::<u64>() == 0
+        (unreached.is_empty() || !demanded) && board.faults().iter().sum::<u64>() == 0
     }
 }
