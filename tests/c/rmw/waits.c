@@ -118,7 +118,10 @@ static void * wait_without_end(void * argument)
   waiter_t * waiter = (waiter_t *)argument;
   void * entries[] = {waiter->guard->data};
   rmw_guard_conditions_t guards = {1, entries};
-  waiter->code = rmw_wait(NULL, &guards, NULL, NULL, NULL, waiter->wait_set, NULL);
+  do {  // Until the other thread is not in it.
+    rcutils_reset_error();
+    waiter->code = rmw_wait(NULL, &guards, NULL, NULL, NULL, waiter->wait_set, NULL);
+  } while (waiter->code == RMW_RET_ERROR);
   return NULL;
 }
 
