@@ -1,5 +1,6 @@
 // rmw/rmw.h: guard conditions and wait sets.
 #include <pthread.h>
+#include <sched.h>
 
 #include "groups.h"
 #include "world.h"
@@ -137,7 +138,8 @@ static void a_trigger_ends_a_wait_of_another_thread(world_t * world)
   CHECK(pthread_create(&thread, NULL, wait_without_end, &waiter) == 0);
   rmw_time_t at_once = {0, 0};
   rmw_ret_t code = RMW_RET_TIMEOUT;
-  while (code == RMW_RET_TIMEOUT) {  // Until the thread is there.
+  while (code == RMW_RET_TIMEOUT) {  // Until the thread is there, which can come in between two of these.
+    sched_yield();
     code = rmw_wait(NULL, NULL, NULL, NULL, NULL, wait_set, &at_once);
   }
   FAILS(RMW_RET_ERROR, code);
