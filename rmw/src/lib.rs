@@ -53,4 +53,6 @@ pub use service::Service;
 pub use shoal_registry::{qos_compatible, Durability, History, Kind, Liveliness, PolicyKind, Qos, Reliability};
 pub use shoal_shm::wait::{ArmError, Interrupt, Outcome};
 pub use subscription::{Subscription, SubscriptionOptions};
+#[doc(hidden)]
+pub use wait::patience::sleep_at_once;
 pub use wait::{wait, wait_in, Manner, Waitable};

@@ -5,6 +5,8 @@
 //!
 //! So one of them sees the other. Nothing is consumed before the wait ends, and only what is reported is consumed.
 
+pub(crate) mod patience;
+
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,6 +24,7 @@ use crate::guard_condition::GuardCondition;
 use crate::inlet::Inlet;
 use crate::service::Service;
 use crate::subscription::Subscription;
+use patience::Pause;
 
 /// How often a wait on the graph looks for processes that were killed: those cannot ring.
 pub(crate) const LOOK_FOR_THE_DEAD: Duration = Duration::from_millis(500);
@@ -202,6 +205,7 @@ pub fn wait_in(
     let look_for_the_dead = items.iter().any(Waitable::needs_the_living);
     let guarded = items.iter().any(|item| matches!(item, Waitable::Guard(_)));
     let ends = Ends { at: end, context, goes_on: guarded && context.is_shut_down(), manner };
+    let mut pause: Option<Pause> = None;
     loop {
         if manner.is_interrupted() {
             ready.fill(false);
@@ -211,6 +215,9 @@ pub fn wait_in(
             watched.iter().for_each(|registry| registry.sweep());
         }
         if let Some(outcome) = look(manner, items, ready) {
+            if let Some(pause) = pause {
+                pause.end();
+            }
             return Ok(outcome);
         }
         if !ends.was_cut_short() {
@@ -220,7 +227,10 @@ pub fn wait_in(
         if ends.have_come() {
             return Ok(Outcome::TimedOut);
         }
-        sleep(&watched, items, &ends, look_for_the_dead);
+        let found = pause.is_none() && pause.insert(Pause::begin()).look(|| ends.is_over(items));
+        if !found {
+            sleep(&watched, items, &ends, look_for_the_dead);
+        }
     }
 }
 
@@ -236,6 +246,11 @@ struct Ends<'a> {
 impl Ends<'_> {
     fn have_come(&self) -> bool {
         self.was_cut_short() || self.at.is_some_and(|end| end <= Instant::now())
+    }
+
+    /// Whether there is anything to stay awake for.
+    fn is_over(&self, items: &[Waitable<'_>]) -> bool {
+        self.have_come() || self.manner.would_interrupt() || items.iter().any(|item| item.is_ready(self.manner))
     }
 
     /// The context was shut down, which rings.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::*;
-use shoal_rmw::{wait, Context, GuardCondition, Outcome, Waitable};
+use shoal_rmw::{sleep_at_once, wait, Context, GuardCondition, Outcome, Waitable};
 
 /// How long a waiter may sleep before the test calls the wake-up lost.
 const LOST: Duration = Duration::from_secs(20);
@@ -122,6 +122,8 @@ fn race(rounds: u32, send: impl Fn() + Sync, mut receive: impl FnMut()) {
                 send();
             }
         });
+        // A waiter that looks for a moment would not park.
+        sleep_at_once();
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for round in 1..=rounds {
                 turn.store(round, Ordering::Release);
@@ -201,7 +203,9 @@ fn no_request_or_response_is_lost_in_races_against_parking() {
     let (service, client) = (service(&node(&a, "s"), "/s"), client(&node(&b, "c"), "/s"));
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        sleep_at_once();
         scope.spawn(|| {
+            sleep_at_once();
             while !stop.load(Ordering::Acquire) {
                 let _ = wait_for(&a, Waitable::Service(&service), Some(Duration::from_millis(100)));
                 let mut body = Vec::new();
