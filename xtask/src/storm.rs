@@ -32,20 +32,10 @@ pub fn run(choice: &Choice) -> Result<(), Failure> {
 
 /// The tests that need crash points, and a short storm.
 pub fn tests() -> Result<Counts, Failure> {
-    let features = "shoal-tests/crash-steps,shoal-registry/crash-steps";
-    let mut counts = counted(
-        test().args([
-            "--package",
-            "shoal-registry",
-            "--package",
-            "shoal-tests",
-            "--features",
-            features,
-            "--test",
-            "crash_steps",
-        ]),
-        Scope::Chosen,
-    )?;
+    let features = "shoal-registry/crash-steps,shoal-rmw/crash-steps";
+    let packages = ["--package", "shoal-registry", "--package", "shoal-rmw"];
+    let mut counts =
+        counted(test().args(packages).args(["--features", features, "--test", "crash_steps"]), Scope::Chosen)?;
     let own = ["--package", "shoal-shm", "--features", "crash-steps", "--lib", "crash::"];
     counts += counted(test().args(own), Scope::Chosen)?;
     println!("-- a storm of {KILLS_IN_TESTS} kills");
