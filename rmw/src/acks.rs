@@ -150,6 +150,22 @@ pub(crate) struct Room<'a> {
     pub(crate) head: u64,
     /// The most samples in flight.
     pub(crate) window: u64,
+    /// What waiters for the credit of a stream ask for; 0: there are none.
+    pub(crate) wish: u64,
+}
+
+/// Has readers ring when they have read up to `sequence`, without losing the `wish` of those that wait for credit.
+pub(crate) fn ask_beside(wish: u64, wanted: &AtomicU64, sequence: u64) {
+    credit::ask(wanted, if wish == 0 { sequence } else { sequence.min(wish) });
+}
+
+/// Ends [`ask_beside`].
+pub(crate) fn stop_asking_beside(wish: u64, wanted: &AtomicU64) {
+    match wish {
+        0 => credit::stop_asking(wanted),
+        // It was never above: whoever got there has rung.
+        wish => credit::ask(wanted, wish),
+    }
 }
 
 impl Room<'_> {
@@ -168,7 +184,8 @@ impl Room<'_> {
         }
         let end = Instant::now() + MAX_BLOCKING;
         // Half the window at once: a writer that is woken for each sample read would spend its time on waking.
-        credit::ask(self.hot.draining(), self.head + 1 - self.window.div_ceil(2).min(self.head));
+        let enough_for_half = self.head + 1 - self.window.div_ceil(2).min(self.head);
+        ask_beside(self.wish, self.hot.draining(), enough_for_half);
         let outcome = loop {
             let parked = self.context.registry().park();
             if has_room(readers) {
@@ -187,7 +204,7 @@ impl Room<'_> {
             drop(parked);
             self.look_for_the_dead(readers);
         };
-        credit::stop_asking(self.hot.draining());
+        stop_asking_beside(self.wish, self.hot.draining());
         outcome
     }
 

@@ -4,6 +4,7 @@
 //! heads in the registry, and reads their rings. History and live samples are the same slots, so each is read once.
 
 mod arrivals;
+mod consumed;
 mod filtering;
 mod loans;
 mod read;
@@ -31,6 +32,7 @@ use crate::matching::{class_bit, is_lossless, Channel};
 use crate::message::Sink;
 use crate::outlet::hot_cell;
 use crate::peers::PeerViews;
+use consumed::Held;
 use filtering::Filtering;
 use sources::Source;
 use streams::Streams;
@@ -96,6 +98,8 @@ struct State {
     filtered: bool,
     /// Of a reliable KEEP_ALL subscription: what its publishers are told.
     acks: Option<Acks>,
+    /// Of a subscription that says itself what it has consumed: what it has taken and not consumed.
+    held: Option<Held>,
     /// Whether somebody wants to know how many came.
     counting: bool,
     arrived: u64,
@@ -146,6 +150,7 @@ impl Inlet {
                 reach: of_each,
                 filtered: false,
                 acks: (plan.outlets == Kind::Publisher && is_lossless(&plan.qos)).then(Acks::default),
+                held: None,
                 counting: false,
                 arrived: 0,
                 streams: Streams::default(),
@@ -230,6 +235,7 @@ impl Inlet {
             let Some((index, sequence)) = self.next(state, hot) else { return Ok(None) };
             let read = read(state, index, sequence)?;
             state.sources[index].watermark = sequence;
+            state.hold(index, sequence, &read);
             self.acknowledge(state, index);
             match read {
                 Some(read) => return read.map(Some),

@@ -31,6 +31,7 @@ mod publisher;
 mod response_reader;
 mod responses;
 mod service;
+mod stream;
 mod subscription;
 #[cfg(test)]
 mod testing;
@@ -46,12 +47,13 @@ pub use loan::Copier;
 pub use message::{Encapsulation, Incoming, MessageInfo, Outgoing, ServiceInfo, Sink, TypeInfo, CDR_LITTLE_ENDIAN};
 pub use node::Node;
 pub use notify::Callback;
-pub use outlet::ReaderLag;
+pub use outlet::{Offered, ReaderLag, StreamState};
 pub use place::Place;
 pub use publisher::Publisher;
 pub use service::Service;
 pub use shoal_registry::{qos_compatible, Durability, History, Kind, Liveliness, PolicyKind, Qos, Reliability};
 pub use shoal_shm::wait::{ArmError, Interrupt, Outcome};
+pub use stream::Stream;
 pub use subscription::{Subscription, SubscriptionOptions};
 #[doc(hidden)]
 pub use wait::patience::sleep_at_once;

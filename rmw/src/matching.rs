@@ -158,6 +158,16 @@ impl Readers {
         self.known_read
     }
 
+    /// How many of the readers are reliable and KEEP_ALL as the outlet is.
+    pub(crate) fn lossless(&self) -> usize {
+        self.list.iter().filter(|reader| reader.lossless).count()
+    }
+
+    /// What [`least_read`](Self::least_read) last answered.
+    pub(crate) fn known_read(&self) -> u64 {
+        self.known_read
+    }
+
     /// Whether each matched reader has read everything of this outlet (and its class).
     pub(crate) fn all_drained(&self, registry: &Registry, bit: u64) -> bool {
         self.list.iter().all(|reader| registry.hot(reader.slot.index).is_none_or(|hot| is_drained(hot, bit)))

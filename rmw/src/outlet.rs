@@ -1,5 +1,6 @@
 //! The writing half of an endpoint: a ring, its matched readers, and how a sample gets from one to the other.
 
+mod flow;
 mod loans;
 mod progress;
 
@@ -18,8 +19,10 @@ use crate::context::{Context, Memory};
 use crate::error::{Error, Result};
 use crate::matching::{Channel, Offer, Readers};
 use crate::message::{Encapsulation, Outgoing};
+use flow::Flow;
 use loans::Loans;
 
+pub use flow::{Offered, StreamState};
 pub use progress::ReaderLag;
 
 /// Slots of types whose size varies; small texts and poses fit.
@@ -51,6 +54,8 @@ struct State {
     finished: bool,
     /// Whether readers were asked how far they are.
     asks_progress: bool,
+    /// Of an outlet that carries a stream.
+    flow: Option<Flow>,
 }
 
 /// What an outlet is made from.
@@ -82,6 +87,7 @@ impl Outlet {
                 loans: Loans::default(),
                 finished: false,
                 asks_progress: false,
+                flow: None,
             }),
         }
     }
@@ -128,23 +134,36 @@ impl Outlet {
         size: usize,
         prepare: impl FnOnce(&mut Writer, &mut Scratch, &mut Loans) -> Result<Prepared>,
     ) -> Result<u64> {
-        let registry = self.context.registry();
-        let offer = self.offer();
-        let hot = self.hot()?;
-        let mut state = self.state.lock();
+        let state = &mut *self.state.lock();
         if state.finished {
             return Err(Error::Finished);
         }
-        let State { writer: Some(writer), readers, scratch, loans, .. } = &mut *state else {
+        let head = progress::head(state)?;
+        let offer = self.offer();
+        state.readers.refresh_if_moved(self.context.registry(), &offer);
+        if offer.is_lossless() {
+            let most = self.limit(state, state.readers.deepest().max(1));
+            let (window, wish) = (Room::window(most, size), self.wish(state));
+            Room { context: &self.context, offer: &offer, hot: self.hot()?, head, window, wish }
+                .wait(&mut state.readers)?;
+        }
+        self.commit(state, size, prepare)
+    }
+
+    /// As [`deliver`](Self::deliver), where there is room, for readers that were looked up.
+    fn commit(
+        &self,
+        state: &mut State,
+        size: usize,
+        prepare: impl FnOnce(&mut Writer, &mut Scratch, &mut Loans) -> Result<Prepared>,
+    ) -> Result<u64> {
+        let (registry, offer, hot) = (self.context.registry(), self.offer(), self.hot()?);
+        let drained = state.readers.all_drained(registry, offer.bit());
+        let window = self.window(state, drained);
+        let State { writer: Some(writer), readers, scratch, loans, flow, .. } = state else {
             return Err(Error::ShutDown);
         };
-        readers.refresh_if_moved(registry, &offer);
-        if offer.is_lossless() {
-            let window = Room::window(readers.deepest().max(1), size);
-            Room { context: &self.context, offer: &offer, hot, head: writer.head(), window }.wait(readers)?;
-        }
-        let drained = readers.all_drained(registry, offer.bit());
-        writer.set_window(self.window(readers, drained));
+        writer.set_window(window);
         let hold = &mut |chunk| readers.hold(registry, &offer, chunk);
         if drained && self.history == 0 && writer.last_is_chunk() {
             // Nobody wants the last sample any more, so the next one gets its chunk, which is still in the caches.
@@ -154,6 +173,9 @@ impl Outlet {
         let sequence = prepared
             .commit(&mut self.context.arena().lock(), writer, scratch, hot.head(), hot.ring(), hold)
             .map_err(|source| no_memory(size, source))?;
+        if let Some(flow) = flow {
+            flow.note_sent(sequence, readers.known_read());
+        }
         readers.refresh_after_commit(registry, &offer);
         readers.announce(registry, offer.bit());
         Ok(sequence)
@@ -171,16 +193,20 @@ impl Outlet {
             crash_point!("stream.finished");
             state.readers.refresh_after_commit(registry, &offer);
             state.readers.announce(registry, offer.bit());
+            if state.flow.is_some() {
+                // Other threads may wait for credit that does not come any more.
+                registry.doorbell().ring();
+            }
         }
         Ok(())
     }
 
     /// How many of the newest samples must stay: history for late joiners, and what matched readers have not read.
-    fn window(&self, readers: &Readers, drained: bool) -> u32 {
+    fn window(&self, state: &State, drained: bool) -> u32 {
         let retained = self.history.max(1);
         match drained {
             true => retained,
-            false => readers.deepest().max(self.least_unread).max(retained),
+            false => self.limit(state, state.readers.deepest()).max(self.least_unread).max(retained),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::loan::Loanable;
 use crate::matching::kept;
 use crate::message::{Outgoing, TypeInfo};
 use crate::node::Node;
-use crate::outlet::{Outlet, OutletPlan, ReaderLag};
+use crate::outlet::{Offered, Outlet, OutletPlan, ReaderLag};
 
 /// Sends the samples of one topic.
 pub struct Publisher {
@@ -133,6 +133,27 @@ impl Publisher {
     /// The context was shut down or belongs to a parent process.
     pub fn flush(&self, budget: Option<Duration>) -> Result<(Outcome, Vec<ReaderLag>)> {
         self.outlet.flush(budget)
+    }
+
+    pub(crate) fn outlet(&self) -> &Outlet {
+        &self.outlet
+    }
+
+    /// Sends one chunk of the publisher's stream, if there is credit.
+    pub(crate) fn offer(&self, chunk: &dyn Outgoing) -> Result<Offered> {
+        let _using = self.outlet.context().using()?;
+        let revived = self.events.assert_liveliness();
+        let offered = self.outlet.try_send(chunk)?;
+        if offered == Offered::Sent {
+            self.events.published(revived);
+        } else if revived {
+            self.outlet.context().registry().doorbell().ring();
+        }
+        Ok(offered)
+    }
+
+    pub(crate) fn has_credit(&self) -> bool {
+        self.outlet.has_credit()
     }
 
     /// Says that the publisher is alive, which an automatic one need not: its process does.

@@ -160,6 +160,24 @@ impl Subscription {
         self.inlet.join_bound(publisher)?.ok_or_else(unknown)
     }
 
+    /// From now on what is taken stays in flight with its reliable KEEP_ALL publishers, until [`consumed`](Self::consumed)
+    /// gives it back. Else taking does. What is taken and then fails to deserialize is given back at once.
+    ///
+    /// # Errors
+    /// This subscription is not reliable and KEEP_ALL; the context was shut down or belongs to a parent process.
+    pub fn hold_credit(&self) -> Result<()> {
+        self.inlet.hold_credit()
+    }
+
+    /// Gives back the `count` oldest samples that were taken and not yet consumed, of whatever publishers.
+    ///
+    /// # Errors
+    /// Fewer were taken, or this subscription does not [hold credit](Self::hold_credit): nothing was given back then. The
+    /// context was shut down or belongs to a parent process.
+    pub fn consumed(&self, count: u64) -> Result<()> {
+        self.inlet.consumed(count)
+    }
+
     pub(crate) fn streams(&self) -> Option<&Inlet> {
         self.inlet.watches_streams().then_some(&*self.inlet)
     }

@@ -38,7 +38,7 @@ pub enum Waitable<'a> {
     Service(&'a Service),
     /// A response can be taken.
     Client(&'a Client),
-    /// The condition is set. It is cleared when the wait reports it.
+    /// The condition is set. It is cleared when the wait reports it; that of a stream's credit stays as long as it is true.
     Guard(&'a GuardCondition),
     /// Something happened that was not taken yet.
     Event(Event<'a>),
@@ -142,7 +142,8 @@ impl Waitable<'_> {
         match self {
             Waitable::Event(event) => event.depends_on_the_living(),
             Waitable::Subscription(subscription) => subscription.streams().is_some(),
-            other => other.is_graph(),
+            Waitable::Guard(guard) => guard.needs_the_living(),
+            Waitable::Service(_) | Waitable::Client(_) => false,
         }
     }
 

@@ -78,6 +78,12 @@ impl Plan {
         self.readable_in_place
     }
 
+    /// The most bytes that the last field may hold, if that is a counted sequence of bytes: then a body ends with their
+    /// number and them. `None`: it is something else.
+    pub fn byte_tail(&self) -> Option<usize> {
+        self.native.byte_tail()
+    }
+
     /// Bytes the body of this message takes.
     ///
     /// # Errors

@@ -120,6 +120,14 @@ impl Program {
         })
     }
 
+    /// The most bytes that the last field may hold, if that is a counted sequence of bytes.
+    pub fn byte_tail(&self) -> Option<usize> {
+        match self.ops.last()? {
+            Op::Sequence { element: Element::Run(Run { len: 1, .. }), bound, .. } => Some(*bound),
+            _ => None,
+        }
+    }
+
     /// Whether some value in it is not valid whatever its bytes are.
     pub fn has_booleans(&self) -> bool {
         self.ops.iter().any(|op| match op {

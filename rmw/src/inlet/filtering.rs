@@ -97,6 +97,7 @@ impl Inlet {
         let taken = loop {
             let Some((index, sequence)) = self.front(state, filtering)? else { break None };
             let read = read(state, index, sequence)?;
+            state.hold(index, sequence, &read);
             self.drop_front(state, filtering);
             match read {
                 Some(read) => break Some(read),
@@ -198,7 +199,7 @@ fn reach(depth: u64) -> u64 {
     depth.max(depth.saturating_mul(REACH_FACTOR).clamp(REACH_LEAST, KEEP_ALL_DEPTH.into()))
 }
 
-fn find(sources: &[Source], slot: SlotId) -> Option<usize> {
+pub(super) fn find(sources: &[Source], slot: SlotId) -> Option<usize> {
     let found = sources.binary_search_by_key(&class_order(slot), |source| class_order(source.slot)).ok()?;
     (sources[found].slot == slot).then_some(found)
 }

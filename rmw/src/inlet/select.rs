@@ -26,14 +26,17 @@ impl Inlet {
 
     /// Gives up samples that are older than their publisher lets them become.
     pub(super) fn expire(&self, state: &mut State, index: usize) {
-        let lifespan = state.sources[index].lifespan;
+        let Source { lifespan, watermark: before, .. } = state.sources[index];
         while lifespan != i64::MAX && self.is_behind(&state.sources[index]) {
             let time = self.next_time(state, index);
             // One that is gone already is for the reader to find out.
             if time == i64::MIN || time.saturating_add(lifespan) > wall_ns() {
-                return;
+                break;
             }
             state.sources[index].watermark += 1;
+        }
+        if state.sources[index].watermark != before {
+            self.acknowledge(state, index);
         }
     }
 

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use shoal_registry::{gid, Durability, Found, HotCell, Kind, Registry, SlotId, SlotState};
+use shoal_shm::credit;
 use shoal_shm::ring;
 use shoal_shm::sync::Ordering;
 
 use super::{Inlet, State};
 use crate::error::Result;
-use crate::matching::{kept, offer_is_enough, Channel};
+use crate::matching::{kept, offer_is_enough, ring_context, Channel};
 use crate::outlet::hot_cell;
 
 /// One outlet as this reader knows it.
@@ -28,6 +29,8 @@ pub(super) struct Source {
     pub(super) watermark: u64,
     /// The oldest sample up to there that has passed the reader's filter and is not taken yet.
     pub(super) waiting: Option<u64>,
+    /// The oldest sample that was taken and not consumed, where the reader says itself what it has consumed.
+    pub(super) held: Option<u64>,
     /// Sequence and source time of the next sample, once looked up.
     pub(super) next: Option<(u64, i64)>,
     /// Its end has been recorded.
@@ -41,7 +44,8 @@ pub(super) struct Source {
 impl Source {
     /// The last sequence that this reader needs no more.
     pub(super) fn done(&self) -> u64 {
-        self.waiting.map_or(self.watermark, |waiting| waiting - 1)
+        let oldest = self.waiting.into_iter().chain(self.held).min();
+        oldest.map_or(self.watermark, |oldest| oldest - 1)
     }
 }
 
@@ -100,6 +104,14 @@ impl Inlet {
         if acks.rebuild(&mut self.context.arena().lock(), hot.ring(), &read).is_err() {
             // The old table stays; writers that are not in it wait. The next look tries again.
             state.generation = u64::MAX;
+            return;
+        }
+        for source in &state.sources {
+            // One that looked while there was no table, or an older one, has found less than this.
+            let outlet = self.context.registry().hot(source.slot.index);
+            if let Some(outlet) = outlet.filter(|outlet| credit::is_awaited(source.done(), outlet.draining())) {
+                ring_context(self.context.registry(), outlet.owner().0);
+            }
         }
     }
 
@@ -125,8 +137,8 @@ impl Inlet {
             true => registry.detail(found.slot).map_or(i64::MAX, |detail| detail.qos.lifespan),
             false => i64::MAX,
         };
-        let (slot, start, counted, next, waiting) = (found.slot, watermark, watermark, None, None);
-        let ended = false;
+        let (slot, start, counted) = (found.slot, watermark, watermark);
+        let (next, waiting, held, ended) = (None, None, None, false);
         Source {
             slot,
             context,
@@ -137,6 +149,7 @@ impl Inlet {
             counted,
             watermark,
             waiting,
+            held,
             next,
             ended,
             muted,

@@ -7,13 +7,12 @@
 use std::time::{Duration, Instant};
 
 use shoal_registry::{gid, Kind};
-use shoal_shm::credit;
 use shoal_shm::futex::Deadline;
 use shoal_shm::ring;
 use shoal_shm::wait::{interruption, Outcome};
 
 use super::{Outlet, State};
-use crate::acks::{read_by, LOOK_FOR_THE_DEAD};
+use crate::acks::{ask_beside, read_by, stop_asking_beside, LOOK_FOR_THE_DEAD};
 use crate::error::{Error, Result};
 use crate::matching::{is_drained, Reader};
 use crate::peers::PeerViews;
@@ -47,7 +46,7 @@ impl Outlet {
     pub(crate) fn flush(&self, budget: Option<Duration>) -> Result<(Outcome, Vec<ReaderLag>)> {
         let end = budget.and_then(|budget| Instant::now().checked_add(budget));
         self.ask_progress()?;
-        let target = head(&mut self.state.lock())?;
+        let target = head(&self.state.lock())?;
         let registry = self.context.registry();
         let ended = loop {
             self.wish_for(target.max(1))?;
@@ -68,7 +67,7 @@ impl Outlet {
             registry.sweep();
         };
         let _using = self.context.using()?;
-        credit::stop_asking(self.hot()?.draining());
+        stop_asking_beside(self.wish(&self.state.lock()), self.hot()?.draining());
         Ok(ended)
     }
 
@@ -76,7 +75,7 @@ impl Outlet {
     fn wish_for(&self, target: u64) -> Result<()> {
         // The context may have been shut down while the caller slept: then the cell may be another process's.
         let _using = self.context.using()?;
-        credit::ask(self.hot()?.draining(), target);
+        ask_beside(self.wish(&self.state.lock()), self.hot()?.draining(), target);
         Ok(())
     }
 
@@ -141,6 +140,6 @@ impl Outlet {
     }
 }
 
-fn head(state: &mut State) -> Result<u64> {
+pub(super) fn head(state: &State) -> Result<u64> {
     state.writer.as_ref().map(|writer| writer.head()).ok_or(Error::ShutDown)
 }

@@ -1,6 +1,6 @@
 //! A blocked writer is rung by the reader that frees it, and uses memory again only after its reader's last look.
 
-use super::{acked, acknowledge_with, ask, Full, Strength};
+use super::{acked, acknowledge_with, ask, ask_when_parked_with, Full, Strength};
 use crate::doorbell::Doorbell;
 use crate::model;
 use crate::sync::{thread, Arc, AtomicU32, AtomicU64, Ordering, Witness};
@@ -13,8 +13,8 @@ struct Scene {
     sample: Witness,
 }
 
-/// A writer that waits for the reader of its one sample.
-fn writer_against_reader<S: Strength>() {
+/// A writer that waits for the reader of its one sample; `park` answers what its doorbell says then.
+fn writer_against_reader<S: Strength>(park: fn(&Scene) -> u32) {
     let scene = Arc::new(Scene::default());
     let reader = {
         let scene = scene.clone();
@@ -24,8 +24,7 @@ fn writer_against_reader<S: Strength>() {
             ring && Doorbell(&scene.bell).ring_after_fence()
         })
     };
-    ask(&scene.wanted, 1);
-    let armed = Doorbell(&scene.bell).arm();
+    let armed = park(&scene);
     let read = acked(&scene.acked) == 1;
     if read {
         scene.sample.write();
@@ -35,9 +34,33 @@ fn writer_against_reader<S: Strength>() {
     assert!(!sleeps || rang, "the writer sleeps and nobody wakes it");
 }
 
+fn ask_then_park(scene: &Scene) -> u32 {
+    ask(&scene.wanted, 1);
+    Doorbell(&scene.bell).arm()
+}
+
+fn park_then_ask<S: Strength>(scene: &Scene) -> u32 {
+    let armed = Doorbell(&scene.bell).arm();
+    ask_when_parked_with::<S>(&scene.wanted, 1);
+    armed
+}
+
+fn asks_first<S: Strength>() {
+    writer_against_reader::<S>(ask_then_park);
+}
+
+fn parks_first<S: Strength>() {
+    writer_against_reader::<S>(park_then_ask::<S>);
+}
+
 struct NoFence;
 impl Strength for NoFence {
     fn acknowledged() {}
+}
+
+struct NoFenceOfTheWriter;
+impl Strength for NoFenceOfTheWriter {
+    fn asked() {}
 }
 
 struct Relaxed;
@@ -49,8 +72,11 @@ model! {
     a_blocked_writer_is_never_missed {
         edges: ["credit.ask"],
         claim: "a writer that sleeps for room is rung by the reader that makes it",
-        scenes: [writer_against_reader::<Full>],
-        twins: ["the reader's fence": writer_against_reader::<NoFence> => "nobody wakes it"],
+        scenes: [asks_first::<Full>, parks_first::<Full>],
+        twins: [
+            "the reader's fence": asks_first::<NoFence> => "nobody wakes it",
+            "the fence of a writer that is parked": parks_first::<NoFenceOfTheWriter> => "nobody wakes it",
+        ],
     }
 }
 
@@ -58,7 +84,7 @@ model! {
     memory_is_used_again_after_its_reader_is_done {
         edges: ["credit.read"],
         claim: "what a writer does after an acknowledgement comes after the reader's reads",
-        scenes: [writer_against_reader::<Full>],
-        twins: ["the Release of the acknowledgement": writer_against_reader::<Relaxed> => Witness::RACE],
+        scenes: [asks_first::<Full>],
+        twins: ["the Release of the acknowledgement": asks_first::<Relaxed> => Witness::RACE],
     }
 }
