@@ -145,6 +145,81 @@ rmw_ret_t shoal_publisher_flush(
   size_t * count,
   shoal_outcome_t * outcome);
 
+// Credit streams
+
+/// The producing side of a stream: bytes in chunks, of which no more than a window are in flight, and a producer that never
+/// waits. It is a view of a publisher, each of whose samples is a chunk; consumers are its reliable KEEP_ALL
+/// subscriptions, which take the chunks as any message.
+typedef struct shoal_stream_s
+{
+  /// Which middleware made it.
+  const char * implementation_identifier;
+  /// Private.
+  void * data;
+} shoal_stream_t;
+
+/// What became of an offer.
+typedef enum shoal_offered_e
+{
+  /// It is on its way.
+  SHOAL_SENT = 0,
+  /// There is no credit now.
+  SHOAL_FULL = 1,
+  /// Nothing is taken any more: the stream was finished, or all of its consumers have gone.
+  SHOAL_FINISHED = 2
+} shoal_offered_t;
+
+/// A stream at one moment.
+typedef struct shoal_stream_state_s
+{
+  /// The most chunks in flight.
+  uint64_t window;
+  /// Chunks that can be sent now; 0 when the stream is over, and before its first consumer has come.
+  uint64_t available;
+  /// Chunks that were sent and that some consumer has not consumed. One that is just joining has consumed none.
+  uint64_t in_flight;
+  /// The most that ever were in flight; never more than the window.
+  uint64_t peak;
+  /// The stream was finished, or all of its consumers have gone.
+  bool over;
+} shoal_stream_state_t;
+
+/// Makes a publisher carry a stream of at most `window` chunks in flight, of at most `chunk_bytes` bytes each, and so bounds
+/// its shared memory to one chunk more. The publisher is reliable, KEEP_ALL and VOLATILE, and its type ends with a sequence
+/// of bytes, which is a chunk's; the other fields have their defaults: std_msgs/msg/UInt8MultiArray is such a type.
+/// NULL where that is not so, the window is not 1 to 65,536, or the publisher has a stream already.
+shoal_stream_t * shoal_stream_create(const rmw_publisher_t * publisher, size_t window, size_t chunk_bytes);
+
+/// Frees a stream, before its publisher, which goes on as any other.
+rmw_ret_t shoal_stream_destroy(shoal_stream_t * stream);
+
+/// Sends one chunk if there is credit for it; never waits. RMW_RET_INVALID_ARGUMENT if it is longer than `chunk_bytes`.
+rmw_ret_t shoal_stream_offer(
+  const shoal_stream_t * stream, const void * data, size_t length, shoal_offered_t * offered);
+
+/// Sends the `length` bytes at `data` from `at` on, in chunks of `chunk` bytes (0: of `chunk_bytes`), the last of which may be
+/// shorter, as many as there is credit for. `reached` is where it got to: `at` without credit, `length` at the end.
+rmw_ret_t shoal_stream_write(
+  const shoal_stream_t * stream, const void * data, size_t length, size_t at, size_t chunk, size_t * reached);
+
+/// Ends the stream, as shoal_publisher_finish() does.
+rmw_ret_t shoal_stream_finish(const shoal_stream_t * stream);
+
+/// Credit, what is in flight, and whether the stream goes on.
+rmw_ret_t shoal_stream_get_state(const shoal_stream_t * stream, shoal_stream_state_t * state);
+
+/// To be waited for with rmw_wait() or shoal_wait(): set as long as there is credit, and when the stream is over. A wait
+/// does not consume it, so wait for it only with something to send. It lives as long as the stream.
+const rmw_guard_condition_t * shoal_stream_credit(const shoal_stream_t * stream);
+
+/// From now on what this subscription takes stays in flight until it was consumed; before, and without this call, taking
+/// gives credit back. RMW_RET_INVALID_ARGUMENT if it is not reliable and KEEP_ALL.
+rmw_ret_t shoal_subscription_hold_credit(const rmw_subscription_t * subscription);
+
+/// Gives the credit of the `count` oldest samples back that were taken and not yet consumed. RMW_RET_INVALID_ARGUMENT, and
+/// nothing is given back, if fewer were taken.
+rmw_ret_t shoal_subscription_consumed(const rmw_subscription_t * subscription, size_t count);
+
 // Joining
 
 /// The publisher's sequence number when the subscription joined: what it sent up to there comes from history, as far as

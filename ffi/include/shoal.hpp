@@ -139,6 +139,75 @@ inline shoal_outcome_t flush(const rmw_publisher_t * publisher, std::chrono::nan
   return outcome;
 }
 
+/// The producing side of a stream; see shoal_stream_t. It ends before its publisher.
+class Stream
+{
+public:
+  /// At most `window` chunks are in flight, of at most `chunk_bytes` bytes each.
+  Stream(const rmw_publisher_t * publisher, size_t window, size_t chunk_bytes)
+  : stream_(shoal_stream_create(publisher, window, chunk_bytes))
+  {
+    if (stream_ == nullptr) {
+      throw Error(RMW_RET_INVALID_ARGUMENT);
+    }
+  }
+
+  ~Stream()
+  {
+    if (shoal_stream_destroy(stream_) != RMW_RET_OK) {
+      rcutils_reset_error();
+    }
+  }
+
+  Stream(const Stream &) = delete;
+  Stream & operator=(const Stream &) = delete;
+
+  /// Sends one chunk if there is credit for it; never waits.
+  shoal_offered_t offer(const void * data, size_t length) const
+  {
+    shoal_offered_t offered = SHOAL_FULL;
+    check(shoal_stream_offer(stream_, data, length, &offered));
+    return offered;
+  }
+
+  /// Sends from byte `at` on as many chunks as there is credit for, and answers the byte that it got to.
+  size_t write(const void * data, size_t length, size_t at = 0, size_t chunk = 0) const
+  {
+    size_t reached = at;
+    check(shoal_stream_write(stream_, data, length, at, chunk, &reached));
+    return reached;
+  }
+
+  /// Ends the stream.
+  void finish() const {check(shoal_stream_finish(stream_));}
+
+  /// Credit, what is in flight, and whether it goes on.
+  shoal_stream_state_t state() const
+  {
+    shoal_stream_state_t state{};
+    check(shoal_stream_get_state(stream_, &state));
+    return state;
+  }
+
+  /// To be waited for: set as long as there is credit, and when the stream is over.
+  const rmw_guard_condition_t * credit() const {return shoal_stream_credit(stream_);}
+
+private:
+  shoal_stream_t * stream_;
+};
+
+/// From now on what this subscription takes stays in flight until it was consumed.
+inline void hold_credit(const rmw_subscription_t * subscription)
+{
+  check(shoal_subscription_hold_credit(subscription));
+}
+
+/// Gives the credit of the oldest samples back that were taken and not yet consumed.
+inline void consumed(const rmw_subscription_t * subscription, size_t count = 1)
+{
+  check(shoal_subscription_consumed(subscription, count));
+}
+
 /// The publisher's sequence number when the subscription joined.
 inline uint64_t join_bound(const rmw_subscription_t * subscription, const rmw_gid_t & publisher)
 {
@@ -170,6 +239,17 @@ inline shoal_outcome_t wait(
   const rmw_time_t time = span(timeout);
   shoal_outcome_t outcome = SHOAL_READY;
   check(shoal_wait(&subscriptions, nullptr, nullptr, nullptr, nullptr, wait_set, &time, &outcome));
+  return outcome;
+}
+
+/// Waits until a stream has credit or is over, or this much time is; says why it ended.
+inline shoal_outcome_t wait(rmw_wait_set_t * wait_set, const Stream & stream, std::chrono::nanoseconds timeout)
+{
+  void * entries[] = {stream.credit()->data};
+  rmw_guard_conditions_t guards{1, entries};
+  const rmw_time_t time = span(timeout);
+  shoal_outcome_t outcome = SHOAL_READY;
+  check(shoal_wait(nullptr, &guards, nullptr, nullptr, nullptr, wait_set, &time, &outcome));
   return outcome;
 }
 

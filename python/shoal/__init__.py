@@ -7,8 +7,9 @@ Works in any program that runs on rmw_shoal, next to rclpy:
 
 A producer says that nothing follows with shoal.finish(publisher); who reads finds Outcome.END_OF_STREAM behind the last
 sample, and Outcome.BROKEN where the producer's process died instead (shoal.take_stream_event).
-shoal.flush(publisher) waits until what was sent has been taken.
+shoal.flush(publisher) waits until what was sent has been taken. A shoal.Stream sends bytes through a bounded window.
 """
+from ._credit import Offered, Stream, StreamState, consumed, hold_credit
 from ._interrupt import Interrupt
 from ._library import Error
 from ._outcome import Outcome
@@ -17,6 +18,6 @@ from ._streams import StreamEvent, finish, take_stream_event
 from ._wait import wait
 
 __all__ = [
-    "Error", "Interrupt", "Outcome", "ReaderLag", "StreamEvent", "finish", "flush", "join_bound", "lag",
-    "take_stream_event", "tick", "tock", "wait",
+    "Error", "Interrupt", "Offered", "Outcome", "ReaderLag", "Stream", "StreamEvent", "StreamState", "consumed", "finish",
+    "flush", "hold_credit", "join_bound", "lag", "take_stream_event", "tick", "tock", "wait",
 ]

@@ -46,15 +46,18 @@ def _entries(handles):
     return (ctypes.c_void_p * len(data))(*data)
 
 
-def wait(node, subscriptions, timeout=None):
-    """Waits until one of the subscriptions of rclpy has something, for at most `timeout` seconds (None: for ever).
+def wait(node, subscriptions, timeout=None, streams=()):
+    """Waits until one of the subscriptions of rclpy has something, or one of the streams has credit or is over, for at most
+    `timeout` seconds (None: for ever).
 
-    Answers (Outcome, list of the subscriptions that are ready). An interruption comes before what is ready. The
-    interpreter runs other threads meanwhile; a Python signal handler runs after the wait, so arm an Interrupt."""
+    Answers (Outcome, list of the subscriptions and streams that are ready). An interruption comes before what is ready.
+    The interpreter runs other threads meanwhile; a Python signal handler runs after the wait, so arm an Interrupt."""
     entries = _entries([subscription_handle(subscription) for subscription in subscriptions])
-    array = _Array(len(entries), entries)
+    guards = _entries([stream.credit() for stream in streams])
+    arrays = _Array(len(entries), entries), _Array(len(guards), guards)
     outcome = ctypes.c_uint()
     with _wait_set(node) as wait_set:
-        call("shoal_wait", ctypes.byref(array), None, None, None, None, wait_set, span(timeout), ctypes.byref(outcome))
-    ready = [subscription for subscription, entry in zip(subscriptions, entries) if entry]
+        call("shoal_wait", ctypes.byref(arrays[0]), ctypes.byref(arrays[1]), None, None, None, wait_set, span(timeout),
+             ctypes.byref(outcome))
+    ready = [item for item, entry in zip([*subscriptions, *streams], [*entries, *guards]) if entry]
     return Outcome(outcome.value), ready

@@ -67,6 +67,11 @@ impl<'call, T> In<'call, T> {
         self.name
     }
 
+    /// The same argument as a pointer to another type.
+    pub fn cast<U>(self) -> In<'call, U> {
+        In { pointer: self.pointer.cast(), name: self.name, call: PhantomData }
+    }
+
     /// The pointer, which is not NULL.
     pub fn pointer(&self) -> Result<*const T, Failure> {
         if self.pointer.is_null() {

@@ -3,7 +3,7 @@
 use shoal_rmw::GuardCondition;
 
 use crate::boundary::{exports, Failure, In, InOut};
-use crate::handle::GuardConditionData;
+use crate::handle::{GuardConditionData, Owner};
 use crate::sys;
 
 exports! {
@@ -17,17 +17,19 @@ exports! {
 
 fn create(context: InOut<sys::rmw_context_t>) -> Result<*mut sys::rmw_guard_condition_t, Failure> {
     let guard = GuardCondition::new(context.shared().running()?);
-    Ok(GuardConditionData { guard, of_node: false }.expose(context.pointer()?))
+    Ok(GuardConditionData { guard, owner: None }.expose(context.pointer()?))
 }
 
 fn destroy(guard: InOut<sys::rmw_guard_condition_t>) -> Result<(), Failure> {
-    if guard.handle()?.of_node {
-        return Err(Failure::invalid(
-            "guard_condition is the graph guard condition of a node; destroy the node instead",
-        ));
-    }
-    drop(guard.reclaim()?);
-    Ok(())
+    let owned = match guard.handle()?.owner {
+        None => {
+            drop(guard.reclaim()?);
+            return Ok(());
+        }
+        Some(Owner::Node) => "the graph guard condition of a node; destroy the node",
+        Some(Owner::Stream) => "the credit of a stream; destroy the stream",
+    };
+    Err(Failure::invalid(format!("guard_condition is {owned} instead")))
 }
 
 fn trigger(guard: In<sys::rmw_guard_condition_t>) -> Result<(), Failure> {

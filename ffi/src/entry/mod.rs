@@ -95,6 +95,7 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         serialization::EXPORTS,
         service::EXPORTS,
         shoal::counters::EXPORTS,
+        shoal::credit::EXPORTS,
         shoal::interrupt::EXPORTS,
         shoal::progress::EXPORTS,
         shoal::streams::EXPORTS,

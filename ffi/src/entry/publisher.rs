@@ -51,6 +51,7 @@ fn create(
     profile: In<sys::rmw_qos_profile_t>,
     options: In<sys::rmw_publisher_options_t>,
 ) -> Result<*mut sys::rmw_publisher_t, Failure> {
+    let context = node.get()?.context;
     let node = node.handle()?;
     let type_support_at = type_support.pointer()?;
     let (profile, options) = (*profile.get()?, *options.get()?);
@@ -59,7 +60,8 @@ fn create(
     let message = super::message_type(type_support)?;
     let qos = settle(node, topic, profile)?;
     let publisher = Publisher::new(&node.node, topic, super::message_info(&message), qos)?;
-    Ok(PublisherData { publisher, message, type_support: type_support_at, topic: names::to_c(topic)? }.expose(options))
+    let topic = names::to_c(topic)?;
+    Ok(PublisherData { publisher, message, type_support: type_support_at, context, topic }.expose(options))
 }
 
 fn settle(node: &NodeData, topic: &str, mut profile: sys::rmw_qos_profile_t) -> Result<Qos, Failure> {

@@ -11,8 +11,17 @@ use crate::sys;
 pub struct GuardConditionData {
     /// The guard condition.
     pub guard: Arc<GuardCondition>,
-    /// A node's graph guard condition, which ends with its node and not by `rmw_destroy_guard_condition`.
-    pub of_node: bool,
+    /// What it ends with, where that is not `rmw_destroy_guard_condition`.
+    pub owner: Option<Owner>,
+}
+
+/// An object that has a guard condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A node has one for its graph.
+    Node,
+    /// A stream has one for its credit.
+    Stream,
 }
 
 handle!(sys::rmw_guard_condition_t => GuardConditionData, data, "guard condition");
@@ -25,5 +34,29 @@ impl GuardConditionData {
             data,
             context,
         })
+    }
+}
+
+/// A guard condition as C sees it, which ends with its owner.
+pub struct OwnedGuard(*mut sys::rmw_guard_condition_t);
+
+impl OwnedGuard {
+    /// Shows a guard condition to C for as long as the result lives.
+    pub fn new(guard: Arc<GuardCondition>, owner: Owner, context: *mut sys::rmw_context_t) -> OwnedGuard {
+        OwnedGuard(GuardConditionData { guard, owner: Some(owner) }.expose(context))
+    }
+
+    /// The handle.
+    pub fn as_ptr(&self) -> *const sys::rmw_guard_condition_t {
+        self.0
+    }
+}
+
+impl Drop for OwnedGuard {
+    fn drop(&mut self) {
+        // SAFETY: exposed in the constructor; a guard condition that has an owner is reclaimed nowhere else.
+        let outer = unsafe { Box::from_raw(self.0) };
+        // SAFETY: as above.
+        drop(unsafe { Box::from_raw(outer.data.cast::<GuardConditionData>()) });
     }
 }

@@ -10,6 +10,7 @@ mod interrupt;
 mod node;
 mod publisher;
 mod service;
+mod stream;
 mod subscription;
 mod wait_set;
 
@@ -17,11 +18,12 @@ use std::ffi::{c_char, c_void, CStr};
 
 pub use client::ClientData;
 pub use context::ContextData;
-pub use guard_condition::GuardConditionData;
+pub use guard_condition::{GuardConditionData, OwnedGuard, Owner};
 pub use interrupt::InterruptData;
 pub use node::NodeData;
 pub use publisher::PublisherData;
 pub use service::ServiceData;
+pub use stream::StreamData;
 pub use subscription::SubscriptionData;
 pub use wait_set::WaitSetData;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use shoal_rmw::Node;
 
-use super::{expose, handle, GuardConditionData, IDENTIFIER};
+use super::{expose, handle, OwnedGuard, Owner, IDENTIFIER};
 use crate::sys;
 
 /// The private part of a node.
@@ -14,7 +14,7 @@ pub struct NodeData {
     pub node: Arc<Node>,
     name: CString,
     namespace: CString,
-    graph_guard: *mut sys::rmw_guard_condition_t,
+    graph_guard: OwnedGuard,
 }
 
 handle!(sys::rmw_node_t => NodeData, data, "node");
@@ -27,8 +27,8 @@ impl NodeData {
         name: CString,
         namespace: CString,
     ) -> *mut sys::rmw_node_t {
-        let guard = GuardConditionData { guard: Arc::clone(node.graph_guard()), of_node: true };
-        let data = NodeData { node, name, namespace, graph_guard: guard.expose(context) };
+        let graph_guard = OwnedGuard::new(Arc::clone(node.graph_guard()), Owner::Node, context);
+        let data = NodeData { node, name, namespace, graph_guard };
         expose::<sys::rmw_node_t>(data, |private, data| sys::rmw_node_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
             data: private,
@@ -40,15 +40,6 @@ impl NodeData {
 
     /// The graph guard condition as C sees it, valid as long as the node.
     pub fn graph_guard(&self) -> *const sys::rmw_guard_condition_t {
-        self.graph_guard
-    }
-}
-
-impl Drop for NodeData {
-    fn drop(&mut self) {
-        // SAFETY: exposed in the constructor; a guard condition marked `of_node` is reclaimed nowhere else.
-        let outer = unsafe { Box::from_raw(self.graph_guard) };
-        // SAFETY: as above.
-        drop(unsafe { Box::from_raw(outer.data.cast::<GuardConditionData>()) });
+        self.graph_guard.as_ptr()
     }
 }

@@ -17,6 +17,8 @@ pub struct PublisherData {
     pub message: Arc<MessageType>,
     /// The type support it was created with; only compared.
     pub type_support: *const sys::rosidl_message_type_support_t,
+    /// The context it was made in.
+    pub context: *mut sys::rmw_context_t,
     /// The topic, which `rmw_publisher_t` points to.
     pub topic: CString,
 }

@@ -97,6 +97,18 @@ impl MessageType {
         }
     }
 
+    /// What the body of a message begins with whose fields have their defaults, but for the last one, a sequence of bytes:
+    /// everything up to and with their number, 0. And the most of them there may be. `None`: the type is not like that.
+    ///
+    /// # Errors
+    /// The type support cannot make a message, or the message it makes cannot be serialized.
+    pub fn head_of_bytes(self: &Arc<Self>) -> Result<Option<(Vec<u8>, usize)>, TypeSupportError> {
+        let Some(most) = self.plan.byte_tail() else { return Ok(None) };
+        let head = Scratch::new(self)?.body()?;
+        let empty = head.last_chunk() == Some(&0_u32.to_le_bytes());
+        Ok(empty.then_some((head, most)))
+    }
+
     /// Bytes of a message in memory, when they are its body and it can therefore be loaned.
     pub fn loanable_size(&self) -> Option<usize> {
         self.plan.lies_as_cdr().then_some(self.size_of)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use shoal_rmw::cdr::DecodeError;
+use shoal_rmw::cdr::{DecodeError, EncodeError};
 use shoal_rmw::Incoming;
 
 use super::error::TypeSupportError;
@@ -45,6 +45,20 @@ impl Scratch {
         // SAFETY: the body is readable for `len` bytes while the sample is shown; the message is initialised, of the
         // plan's type and, because of `&mut self`, nobody else's.
         unsafe { self.message.plan.decode(encapsulation, ptr, len, self.memory.as_mut_ptr().cast()) }
+    }
+
+    /// The message's CDR body.
+    ///
+    /// # Errors
+    /// It cannot be serialized.
+    pub fn body(&self) -> Result<Vec<u8>, TypeSupportError> {
+        let plan = &self.message.plan;
+        let wrong = |e: EncodeError| broken(&self.message.name, e.to_string());
+        // SAFETY: the message is initialised, of the plan's type, and nobody writes it.
+        let mut body = vec![0; unsafe { plan.size(self.ptr()) }.map_err(wrong)?];
+        // SAFETY: as above.
+        unsafe { plan.encode(self.ptr(), &mut body) }.map_err(wrong)?;
+        Ok(body)
     }
 
     /// First byte of the message.

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod credit;
 mod headers;
 mod interruption;
 #[path = "../common/native.rs"]

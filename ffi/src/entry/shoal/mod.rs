@@ -1,6 +1,7 @@
 //! shoal.h: what there is beyond the RMW API.
 
 pub(super) mod counters;
+pub(super) mod credit;
 pub(super) mod interrupt;
 pub(super) mod progress;
 pub(super) mod streams;
