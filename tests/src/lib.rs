@@ -5,3 +5,4 @@ pub mod points;
 pub mod process;
 #[cfg(feature = "crash-steps")]
 pub mod storm;
+pub mod stream;

@@ -18,6 +18,7 @@ mod python;
 mod run;
 mod scale;
 mod storm;
+mod stream;
 mod wheels;
 
 use clap::{Parser, Subcommand};
@@ -66,6 +67,13 @@ enum Task {
     Clippy,
     /// Kills thousands of processes, at random and at every crash point; those who live must not notice
     Storm(storm::Choice),
+    /// 10 GB through a stream between two processes: throughput, memory, kills. `-- --help` lists the options
+    #[command(disable_help_flag = true)]
+    Stream {
+        /// Options of the program `stream`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<std::ffi::OsString>,
+    },
     /// The loom models of every memory-order edge: a table of claims, executions and caught twins
     Loom,
     /// Hostile memory, messages, filters and files: each fuzz target of tests/fuzz for some time
@@ -98,6 +106,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Bench(choice) => bench::run(&choice),
         Task::Clippy => checks::clippy(),
         Task::Storm(choice) => storm::run(&choice),
+        Task::Stream { options } => stream::run(&options),
         Task::Loom => loom::run(),
         Task::Fuzz(choice) => fuzz::run(&choice),
         Task::Probes(choice) => checks::probes(&choice),
