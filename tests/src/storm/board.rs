@@ -84,7 +84,7 @@ pub struct Board {
     /// Samples that the talker has sent on each stream.
     pub talked: [AtomicU64; STREAMS],
     /// What an auditor found.
-    pub audit: [AtomicU64; 5],
+    pub audit: [AtomicU64; 6],
 }
 
 impl Board {

@@ -1,8 +1,9 @@
 //! The one process that forks, kills and counts.
 
+use super::audit::Audit;
 use super::board::{observe, Board, Fault, Slot, NONE, SLOTS};
 use super::plan::{Plan, Random};
-use super::report::{Audit, Tally};
+use super::report::Tally;
 use super::survivors::SURVIVORS;
 use super::talk::{Talker, PATIENCE};
 use super::victims::{lonely_domain, Life, VICTIMS};

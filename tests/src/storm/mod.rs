@@ -4,6 +4,7 @@
 //! the victims; victims are killed (SIGKILL, stopped for a while first, or `execve`d away). Everybody writes what was sent
 //! and what came into memory that all share. At the end the domain is as it was before the first victim.
 
+mod audit;
 mod board;
 mod driver;
 mod plan;

@@ -1,80 +1,17 @@
 //! What a storm found.
 
-use super::board::{Board, Fault, FAULTS, SLOTS};
+use super::audit::Audit;
+use super::board::{Board, Fault, FAULTS};
 use super::driver::Options;
 use super::survivors::SURVIVORS;
-use super::talk::DOMAIN;
 use super::victims::VICTIMS;
-use shoal_registry::{JoinOptions, Registry};
-use shoal_shm::lock::LockFile;
-use shoal_shm::segment::{Access, DomainDir};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Bytes by which survivors may hold more than before. Each may keep a MiB that is idle (`shoal_shm::arena`), and a ring keeps
-/// the length that it once needed, in slots of 256 bytes: that of the deepest late joiner, that of a KEEP_ALL reader that was
-/// stopped, and 4,096 for each of the caller's clients and of the server's. Chunks that a dead reader's hazard kept would
-/// be more than that after a long storm.
-const MAY_STAY: u64 = ((SURVIVORS.len() as u64) << 20) + 256 * (16_384 + 65_536 + 4_096 * 2 * (SLOTS as u64 + 1));
-
 /// With so many kills for each crash point a storm that left one out has lost it: every other kill goes to one of the two
 /// rarest of those that victims are known to pass. With fewer it may be chance.
 const KILLS_PER_POINT: u64 = 25;
-
-/// A look at a domain.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Audit {
-    pub contexts: u64,
-    pub slots: u64,
-    pub life_bytes: u64,
-    pub files: u64,
-    /// Of all files but the registry, which keeps what it has once committed.
-    pub bytes: u64,
-}
-
-impl Audit {
-    /// Joins the domain, looks for the dead, and counts all but itself.
-    pub fn of_domain(root: &Path) -> Self {
-        let options =
-            JoinOptions { root: root.into(), access: Access::Owner, domain: DOMAIN.to_string(), enclave: "/".into() };
-        let registry = Registry::join(&options).expect("a domain that can be joined");
-        registry.sweep_now();
-        let usage = registry.usage();
-        let dir = DomainDir::open_or_create(root, Access::Owner, &options.domain).expect("its directory");
-        let lock = LockFile::open(&dir, "lock").expect("its lock file");
-        let is_held = |index: &u64| lock.is_held_by_another(1 + index).expect("a look at a lock");
-        let life_bytes = (0..4096).filter(is_held).count() as u64 - 1;
-        let names = dir.names().expect("its files");
-        let size = |name: &String| std::fs::metadata(dir.path().join(name)).map_or(0, |found| found.blocks() * 512);
-        let bytes = names.iter().filter(|name| *name != "registry").map(size).sum();
-        let (contexts, slots) = (usage.contexts as u64 - 1, usage.slots as u64);
-        Self { contexts, slots, life_bytes, files: names.len() as u64, bytes }
-    }
-
-    /// Whether nothing of the victims is left, as far as it can be counted.
-    pub fn is_like(&self, before: &Self) -> bool {
-        let counts = |audit: &Self| (audit.contexts, audit.slots, audit.life_bytes);
-        counts(self) == counts(before) && self.bytes <= before.bytes + MAY_STAY
-    }
-
-    fn words(&self) -> [u64; 5] {
-        [self.contexts, self.slots, self.life_bytes, self.files, self.bytes]
-    }
-
-    /// Leaves it where [`read`](Self::read) finds it.
-    pub fn write(&self, board: &Board) {
-        board.audit.iter().zip(self.words()).for_each(|(word, value)| word.store(value, Ordering::Release));
-    }
-
-    /// What the last auditor has left.
-    pub fn read(board: &Board) -> Self {
-        let [contexts, slots, life_bytes, files, bytes] =
-            std::array::from_fn(|index| board.audit[index].load(Ordering::Acquire));
-        Self { contexts, slots, life_bytes, files, bytes }
-    }
-}
 
 /// The counts of a storm.
 pub struct Tally {
