@@ -31,10 +31,8 @@ fn private(domain: usize) -> Vec<PathBuf> {
 #[test]
 fn child() {
     let Some(domain) = std::env::var("SHOAL_TEST_DOMAIN").ok().and_then(|domain| domain.parse().ok()) else { return };
-    let root = std::env::var_os("SHOAL_TEST_ROOT").expect("given with the domain");
-    // Starts the common root, which is then not used.
-    let _ = common::domain();
-    std::env::set_var("SHOAL_DIR", root);
+    // In the root of the test, which has set it for both.
+    watchdog();
     let context = off(domain);
     let publisher = publisher(&node(&context, "p"), "/t", latched(1));
     send(&publisher, vec![1; 1 << 20]);
@@ -60,7 +58,6 @@ fn contexts_that_are_off_meet_nobody_and_leave_nothing_though_they_are_killed() 
         let killed = Command::new(std::env::current_exe().expect("the own path"))
             .args(["child", "--exact"])
             .env("SHOAL_TEST_DOMAIN", domain.to_string())
-            .env("SHOAL_TEST_ROOT", std::env::var_os("SHOAL_DIR").expect("set"))
             .output()
             .expect("a process");
         assert!(!killed.status.success(), "it was killed");
