@@ -167,7 +167,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn the_graph_is_what_a_plain_map_says(ops in prop::collection::vec(op(), 1..60)) {
         let _dog = watchdog(120);

@@ -55,7 +55,7 @@ fn refusals(offered: &Qos, requested: &Qos) -> Vec<PolicyKind> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
     fn profiles_match_by_the_table_of_the_specification(offered in profile(), requested in profile()) {
@@ -80,7 +80,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn a_registered_profile_is_read_as_it_was(profile in profile()) {

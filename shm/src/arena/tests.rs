@@ -265,7 +265,7 @@ fn apart(one: Block, other: Block) -> bool {
 }
 
 fn quick() -> ProptestConfig {
-    ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig::with_cases(48)
 }
 
 proptest! {

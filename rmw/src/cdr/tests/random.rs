@@ -84,7 +84,7 @@ fn forged(ty: &Type, value: &Value, flavour: Flavour, noise: u8) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn plans_agree_with_the_model((ty, value, other) in case()) {
@@ -94,7 +94,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_body_cut_anywhere_is_refused((ty, value, _) in case()) {
