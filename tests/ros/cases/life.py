@@ -116,12 +116,10 @@ def a_frozen_subscriber_holds_nobody_up(t):
         ros.matched(p, 2)
         me.tell("matched")
         me.hear()
-        worst = 0
+        before = system.sleeps()
         for i in range(2000):
-            start = time.perf_counter()
             p.publish(String(data=f"{i:06d}" + "x" * 5000))
-            worst = max(worst, time.perf_counter() - start)
-        me.tell(worst)
+        me.tell(system.sleeps() - before)
         me.hear()
 
     def listener(me):
@@ -134,12 +132,13 @@ def a_frozen_subscriber_holds_nobody_up(t):
     a = t.fork(talker)
     a.expect()
     f.stop()
-    worst = a.ask(timeout=40)
+    sleeps = a.ask(timeout=40)
     t.equal(b.result(40), list(range(2000)), "the live listener got")
     f.resume()
     t.equal([int(x[:6]) for x in f.ask(timeout=20)], list(range(1995, 2000)), "the frozen one finds the newest of its depth")
-    t.check(worst < 2, f"slowest publish {worst * 1e3:.0f} ms")
-    t.note(f"2000 publishes beside a stopped reader, slowest {worst * 1e3:.2f} ms")
+    # Whoever waits for a reader sleeps. A page that the kernel has to look for may be a sleep, too, now and then.
+    t.check(sleeps <= 20, f"the talker slept {sleeps} times in 2000 publishes")
+    t.note(f"2000 publishes beside a stopped reader, slept {sleeps} times")
 
 
 @case(limit=90)
@@ -170,20 +169,21 @@ def signals_end_a_node_that_waits(t):
         me.tell("ended")
         me.hear()
         return keep is None
-    slowest, again, early, ends = 0, 0, 0, 0
+    slowest, again, early, ends = 0, {signal.SIGINT: 0, signal.SIGTERM: 0}, 0, 0
     kinds = ("nothing", "silent subscription", "call without a server", "latched publisher")
     for k in t.rounds(6, 40, 2):
         waiters = [(kind, s, t.fork(waiter, kind)) for kind in kinds for s in (signal.SIGINT, signal.SIGTERM)]
         for _, _, w in waiters:
             w.expect(20)
-        time.sleep(0.1)  # in its wait by now; a signal before it is the easier case
+        for _, _, w in waiters:
+            system.until_asleep(w.pid)  # in its wait; a signal before it is the easier case
         for kind, s, w in waiters:
             start = time.monotonic()
             w.signal(s)
             try:
                 w.expect(3)
-            except Silence:  # rclpy's deferred handler can miss its own wait on any RMW: it is asked once more
-                again += 1
+            except Silence:
+                again[s] += 1
                 w.signal(s)
                 w.expect(5)
             except ActorError:
@@ -197,8 +197,11 @@ def signals_end_a_node_that_waits(t):
             else:
                 t.check(code in (0, 130, -2, -15), f"{kind}: {s.name} gave {code}")
             w.kill()
-    t.check(again <= max(2, ends // 10), f"{again} of {ends} needed the signal twice")
-    t.note(f"{ends} ends, slowest {slowest:.2f} s, {again} asked twice, {early} with an error of rclpy's")
+    t.equal(again[signal.SIGINT], 0, "ends that needed SIGINT twice")
+    # rclpy's deferred handling of SIGTERM can miss a spin on any RMW (`cargo xtask cases --control`); it is asked once more.
+    late = again[signal.SIGTERM]
+    t.check(late <= max(2, ends // 10), f"{late} of {ends // 2} needed SIGTERM twice")
+    t.note(f"{ends} ends, slowest {slowest:.2f} s, {late} asked twice by SIGTERM, {early} with an error of rclpy's")
 
 
 @case(limit=90)
@@ -248,17 +251,17 @@ def crashes_do_not_fill_shared_memory(t):
         v = t.fork(victim, k, name="victim")
         v.expect(20)
         v.kill()
-    # A domain is looked over for the dead at most once in 100 ms: the first to come after that clears it.
-    end = time.monotonic() + 5
-    while True:
+    # A domain is looked over for the dead by who comes and who goes, but at most once in 100 ms, which the life of a
+    # node may be shorter than.
+    for visitors in range(1, 11):
         t.fork(stayer, name="clean").leave(15)
         after = system.used(t.shm)
         clear = after[1] - before[1] < 3 << 20 and after[0] - before[0] <= 4
-        if clear or time.monotonic() > end:
+        if clear:
             break
     if ros.is_shoal():
         t.check(clear, f"files {before[0]} -> {after[0]}, bytes {before[1] >> 10} -> {after[1] >> 10} KiB")
-    t.note(f"{k + 1} crashes: files {before[0]} -> {after[0]}, {before[1] >> 10} -> {after[1] >> 10} KiB")
+    t.note(f"{k + 1} crashes, {visitors} visitors: files {before[0]} -> {after[0]}, {before[1] >> 10} -> {after[1] >> 10} KiB")
 
 
 @case(limit=60)

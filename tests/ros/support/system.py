@@ -1,12 +1,16 @@
 """Linux: namespaces, /proc accounting, /dev/shm."""
 import ctypes
 import os
+import platform
+import resource
 import signal
 import time
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _CLONE_NEWNS, _CLONE_NEWPID = 0x00020000, 0x20000000
 _MS_REC, _MS_PRIVATE = 16384, 1 << 18
+# futex and futex_waitv, as /proc/PID/syscall numbers them.
+_FUTEX_WAITS = {"x86_64": ("202", "449"), "aarch64": ("98", "449")}[platform.machine()]
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -96,6 +100,24 @@ def cost(pid):
         except OSError:
             pass
     return cpu, switches
+
+
+def sleeps():
+    """How often the calling thread has gone to sleep so far."""
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+
+
+def until_asleep(pid, timeout=10):
+    """Until the main thread of the process sleeps on a futex, as a wait does that finds nothing."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        with open(f"/proc/{pid}/stat") as f:
+            asleep = f.read().rsplit(")", 1)[1].split()[0] == "S"
+        with open(f"/proc/{pid}/syscall") as f:
+            if asleep and f.read().split()[0] in _FUTEX_WAITS:
+                return
+        time.sleep(0.001)
+    raise TimeoutError(f"process {pid} does not wait")
 
 
 def threads(pid):
