@@ -1,6 +1,6 @@
 //! What was measured: by row, by who, by figure, one value a round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{json, Value};
 
@@ -36,12 +36,13 @@ impl Figures {
     }
 
     /// The names of the figures of a row.
-    pub fn names(&self, row: &str) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.values.keys().filter(|(of, who, _)| of == row && who != FLOOR).map(|key| key.2.clone()).collect();
-        names.sort();
-        names.dedup();
-        names
+    pub fn names(&self, row: &str) -> BTreeSet<String> {
+        self.values.keys().filter(|(of, who, _)| of == row && who != FLOOR).map(|key| key.2.clone()).collect()
+    }
+
+    /// The names of the figures of a row's floors.
+    pub fn floors(&self, row: &str) -> BTreeSet<String> {
+        self.values.keys().filter(|(of, who, _)| of == row && who == FLOOR).map(|key| key.2.clone()).collect()
     }
 
     /// Rounds that failed: row, who, why.

@@ -138,7 +138,7 @@ fn measure(choice: &Choice, rows: &[Row], names: &[String], runner: &Runner) -> 
                 }
                 bar.inc(1);
             }
-            note(&mut figures, row, FLOOR, runner.floors(row.work));
+            note(&mut figures, row, FLOOR, runner.floors(row.work, &choice.rmws[0]));
         }
     }
     bar.finish_and_clear();

@@ -51,10 +51,11 @@ pub fn table(figures: &Figures, rows: &[Row], names: &[String]) -> String {
             }
             let _ = writeln!(text);
         }
-        for floor in ["fx", "fx cpu", "mc"] {
-            if let Some(value) = figures.median(&row.name, FLOOR, floor) {
-                let _ = writeln!(text, "{:20} floor {floor:22} {} µs", row.name, short(value));
-            }
+        for floor in figures.floors(&row.name) {
+            let Some(value) = figures.median(&row.name, FLOOR, &floor) else { continue };
+            let _ = write!(text, "{:20} floor {floor:22} {}", row.name, short(value));
+            let own = figures.median(&row.name, first, &floor).map(|own| own / value);
+            let _ = writeln!(text, "{}", own.map_or(String::new(), |own| format!("; {first} {}×", short(own))));
         }
     }
     for (row, who, why) in figures.failures() {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::child::Process;
 use crate::error::{io, Error, Result};
 use crate::job::Job;
+use crate::role::bells::WORDS;
 use crate::role::Role;
 use crate::system;
 
@@ -22,6 +23,9 @@ pub const SIZES: [(&str, usize); 8] = [
     ("4m", 4 << 20),
     ("8m", 8 << 20),
 ];
+
+/// What publishes and what takes, of an RMW.
+const RMW: (Role, Role) = (Role::Source, Role::Sink);
 
 /// Depth of a history that a fast source may run ahead of.
 const DEPTH: usize = 10;
@@ -127,29 +131,59 @@ impl Runner {
             Work::RoundTrip(size) => self.pair(Role::Ping, Role::Pong, &self.job(rmw, size)),
             Work::Loan(size) => self.pair(Role::LoanPing, Role::LoanPong, &self.job(rmw, size)),
             Work::Service => self.call(&self.job(rmw, 0)),
-            Work::Stream { size, keep_all } => self.stream(&Job { keep_all, ..self.job(rmw, size) }, 1, 1),
-            Work::FanOut(sinks) => self.stream(&Job { rate: 100.0, ..self.job(rmw, 64 << 10) }, 1, sinks),
-            Work::FanIn(sources) => self.stream(&Job { rate: 100.0, ..self.job(rmw, 64) }, sources, 1),
+            Work::Stream { size, keep_all } => self.stream(RMW, &Job { keep_all, ..self.job(rmw, size) }, 1, 1),
+            Work::FanOut(sinks) => self.stream(RMW, &self.fan_out(rmw), 1, sinks),
+            Work::FanIn(sources) => self.stream(RMW, &self.fan_in(rmw), sources, 1),
             Work::LateJoin => self.late_join(&Job { count: 1000, ..self.job(rmw, 100) }),
-            Work::BringUp(count) => self.bring_up(&Job { peers: count, seconds: 40.0, ..self.job(rmw, 0) }),
+            Work::BringUp(count) => self.bring_up(Role::Member, &self.many(rmw, count)),
             Work::Idle => self.idle(&self.job(rmw, 0)),
         }
     }
 
-    /// The floors of a row: `fx`, µs of a futex round trip; `fx cpu`, processor time in µs of one wake-up and the sleep
-    /// after it; `mc`, µs of a memcpy of the payload.
+    fn fan_out(&self, rmw: &Path) -> Job {
+        Job { rate: 100.0, ..self.job(rmw, 64 << 10) }
+    }
+
+    fn fan_in(&self, rmw: &Path) -> Job {
+        Job { rate: 100.0, ..self.job(rmw, 64) }
+    }
+
+    fn many(&self, rmw: &Path, count: usize) -> Job {
+        Job { peers: count, seconds: 40.0, ..self.job(rmw, 0) }
+    }
+
+    /// What the unavoidable part of a row costs. `fx`: µs of a futex round trip. `fx cpu`: processor time in µs of one
+    /// wake-up and the sleep after it. `mc`: µs of a memcpy of the payload. Of one-way work at a rate: processes that copy
+    /// and wake, with a futex for each sink. Of many processes: the same with the libraries of `rmw` loaded and not used.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
-    pub fn floors(&self, work: Work) -> Result<Vec<Figure>> {
-        let size = match work {
-            Work::RoundTrip(size) | Work::Loan(size) | Work::Stream { size, .. } => size,
-            Work::Service | Work::FanIn(_) => 64,
-            Work::FanOut(_) => 64 << 10,
-            Work::LateJoin | Work::BringUp(_) | Work::Idle => return Ok(Vec::new()),
-        };
+    pub fn floors(&self, work: Work, rmw: &Path) -> Result<Vec<Figure>> {
+        match work {
+            Work::RoundTrip(size) | Work::Loan(size) | Work::Stream { size, .. } => self.primitives(size),
+            Work::Service => self.primitives(64),
+            Work::FanOut(sinks) => self.bells(&self.fan_out(rmw), 1, sinks),
+            Work::FanIn(sources) => self.bells(&self.fan_in(rmw), sources, 1),
+            Work::BringUp(count) => self.bring_up(Role::Bystander, &self.many(rmw, count)),
+            Work::LateJoin | Work::Idle => Ok(Vec::new()),
+        }
+    }
+
+    /// The file of the floors, with room for `len` bytes.
+    fn make_file(&self, job: &Job, len: usize) -> Result<()> {
+        std::fs::write(&job.file, vec![0; len]).map_err(io(format!("write {}", job.file.display())))
+    }
+
+    fn bells(&self, job: &Job, sources: usize, sinks: usize) -> Result<Vec<Figure>> {
+        self.make_file(job, WORDS + job.size)?;
+        let mut figures = self.stream((Role::BellSource, Role::BellSink), job, sources, sinks)?;
+        figures.retain(|(name, _)| name.ends_with("cpu per message") || name.ends_with("p50"));
+        Ok(figures)
+    }
+
+    fn primitives(&self, size: usize) -> Result<Vec<Figure>> {
         let job = self.job(Path::new(""), size);
-        std::fs::write(&job.file, [0; 4096]).map_err(io(format!("write {}", job.file.display())))?;
+        self.make_file(&job, 4096)?;
         let job = Job { seconds: job.seconds / 2.0, ..job };
         let futex = self.pair(Role::FutexPing, Role::FutexPong, &job)?;
         let of = |name: &str| futex.iter().find(|(figure, _)| figure == name).map_or(f64::NAN, |(_, value)| *value);
@@ -191,10 +225,11 @@ impl Runner {
         Ok(figures(&measured, ""))
     }
 
-    fn stream(&self, job: &Job, sources: usize, sinks: usize) -> Result<Vec<Figure>> {
-        let mut readers = Process::start_many(Role::Sink, &Job { peers: sources, ..job.clone() }, sinks)?;
+    fn stream(&self, roles: (Role, Role), job: &Job, sources: usize, sinks: usize) -> Result<Vec<Figure>> {
+        let (source, sink) = roles;
+        let mut readers = Process::start_many(sink, &Job { peers: sources, ..job.clone() }, sinks)?;
         readers.iter_mut().try_for_each(Process::tell)?;
-        let mut writers = Process::start_many(Role::Source, &Job { peers: sinks, ..job.clone() }, sources)?;
+        let mut writers = Process::start_many(source, &Job { peers: sinks, ..job.clone() }, sources)?;
         for reader in &mut readers {
             reader.answer()?;
         }
@@ -225,10 +260,10 @@ impl Runner {
         Ok(figures(&measured, ""))
     }
 
-    fn bring_up(&self, job: &Job) -> Result<Vec<Figure>> {
+    fn bring_up(&self, role: Role, job: &Job) -> Result<Vec<Figure>> {
         let before = system::shared_memory();
         let start = Instant::now();
-        let started = (0..job.peers).map(|index| Process::start(Role::Member, &Job { index, ..job.clone() }));
+        let started = (0..job.peers).map(|index| Process::start(role, &Job { index, ..job.clone() }));
         let mut members = started.collect::<Result<Vec<_>>>()?;
         let patience = Duration::from_secs_f64(job.seconds * 2.0);
         let answers = members.iter_mut().map(|m| m.answer_within(patience)).collect::<Result<Vec<_>>>()?;

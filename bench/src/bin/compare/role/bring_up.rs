@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::api::Api;
 use crate::clock::{cpu, now, seconds};
 use crate::control::{say, Control};
 use crate::error::Result;
@@ -45,6 +46,16 @@ pub fn member(job: &Job, control: &Control) -> Result<()> {
     publishers.into_iter().try_for_each(|publisher| world.drop_publisher(publisher))?;
     subscriptions.into_iter().try_for_each(|subscription| world.drop_subscription(subscription))?;
     services.into_iter().try_for_each(|service| world.drop_service(service))
+}
+
+/// The same process without any middleware in use: it loads the same libraries.
+pub fn bystander(job: &Job, control: &Control) -> Result<()> {
+    let _api = Api::load(&job.rmw)?;
+    bytes_type()?;
+    service_type()?;
+    say(&json!({ "complete": true, "cpu": cpu() as f64 / 1e9 }))?;
+    control.wait_for_stop();
+    Ok(())
 }
 
 fn all_match(world: &World, publishers: &[Publisher], subscriptions: &[Subscription]) -> Result<bool> {

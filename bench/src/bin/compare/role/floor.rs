@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
@@ -12,38 +13,36 @@ use crate::error::{io, Error, Result};
 use crate::histogram::Times;
 use crate::job::Job;
 
-/// Two words of a shared file, a cache line apart: there and back.
-fn words(job: &Job) -> Result<[&'static AtomicU32; 2]> {
+/// Maps the first `len` bytes of the job's file, for good.
+pub(super) fn map(job: &Job, len: usize) -> Result<NonNull<u8>> {
     let open = || File::options().read(true).write(true).open(&job.file);
     let file = open().map_err(io(format!("open {}", job.file.display())))?;
-    // SAFETY: no address is asked for; the file is a page long and lives as long as the measurement. The mapping stays
-    // for good, so words in it may be borrowed for good; all access to them is atomic.
-    unsafe {
-        let at = libc::mmap(
-            std::ptr::null_mut(),
-            4096,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            0,
-        );
-        if at == libc::MAP_FAILED {
-            return Err(Error::Io { what: "map the floor's file".into(), source: std::io::Error::last_os_error() });
-        }
-        let first = at.cast::<AtomicU32>();
-        Ok([&*first, &*first.add(64)])
+    let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+    // SAFETY: no address is asked for, and the mapping is new memory of this process.
+    let at = unsafe { libc::mmap(std::ptr::null_mut(), len, access, shared, file.as_raw_fd(), 0) };
+    match NonNull::new(at.cast::<u8>()) {
+        Some(at) if at.as_ptr().cast() != libc::MAP_FAILED => Ok(at),
+        _ => Err(Error::Io { what: "map the floor's file".into(), source: std::io::Error::last_os_error() }),
     }
 }
 
+/// Two words of the job's file, a few cache lines apart: there and back.
+fn words(job: &Job) -> Result<[&'static AtomicU32; 2]> {
+    let first = map(job, 4096)?.cast::<AtomicU32>();
+    // SAFETY: the mapping is a page long and stays for good, so words in it may be borrowed for good; all access to them
+    // is atomic.
+    unsafe { Ok([first.as_ref(), first.add(64).as_ref()]) }
+}
+
 /// Moves a word and wakes its sleeper.
-fn send(word: &AtomicU32, value: u32) {
+pub(super) fn send(word: &AtomicU32, value: u32) {
     word.store(value, Ordering::Release);
     // SAFETY: the word lives for good.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
 }
 
 /// Sleeps until a word has moved on from `seen`; false when nothing came for a while.
-fn receive(word: &AtomicU32, seen: u32) -> bool {
+pub(super) fn receive(word: &AtomicU32, seen: u32) -> bool {
     let timeout = libc::timespec { tv_sec: 0, tv_nsec: 200_000_000 };
     for _ in 0..2 {
         if word.load(Ordering::Acquire) != seen {

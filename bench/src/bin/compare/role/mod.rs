@@ -1,5 +1,6 @@
 //! What one process does in a measurement.
 
+pub mod bells;
 mod bring_up;
 mod echo;
 mod floor;
@@ -77,6 +78,12 @@ roles! {
     FutexPing = "futex-ping" => floor::ping,
     /// Floor: a bare futex pong.
     FutexPong = "futex-pong" => floor::pong,
+    /// Floor: copies in and wakes sinks.
+    BellSource = "bell-source" => bells::source,
+    /// Floor: is woken and copies out.
+    BellSink = "bell-sink" => bells::sink,
+    /// Floor: has the libraries loaded, and does nothing with them.
+    Bystander = "bystander" => bring_up::bystander,
     /// Floor: memcpy.
     Copier = "copier" => floor::copy,
 }
