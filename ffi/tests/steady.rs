@@ -123,6 +123,24 @@ impl<'w> Topic<'w> {
         assert_eq!((code, taken), (sys::RMW_RET_OK, true));
     }
 
+    /// Waits for a millisecond; answers whether something can be taken.
+    fn wait(&self, set: *mut sys::rmw_wait_set_t) -> bool {
+        let mut entry = [self.subscription()];
+        let mut subscriptions = sys::rmw_subscriptions_t { subscriber_count: 1, subscribers: entry.as_mut_ptr() };
+        let time = sys::rmw_time_t { sec: 0, nsec: 1_000_000 };
+        let null = (null_mut(), null_mut(), null_mut(), null_mut());
+        // SAFETY: arguments that live across the call.
+        let code = unsafe { sys::rmw_wait(&mut subscriptions, null.0, null.1, null.2, null.3, set, &time) };
+        assert!(matches!(code, sys::RMW_RET_OK | sys::RMW_RET_TIMEOUT));
+        !entry[0].is_null()
+    }
+
+    /// What the arrays of a wait hold.
+    fn subscription(&self) -> *mut std::ffi::c_void {
+        // SAFETY: a handle.
+        unsafe { (*self.subscription).data }
+    }
+
     fn both(&mut self, times: usize) {
         for _ in 0..times {
             self.publish();
@@ -205,4 +223,24 @@ fn publishing_allocates_nothing_whatever_the_size() {
         assert_eq!(ALLOCATIONS.get() - before, 0, "of {length} bytes");
         assert!(std::hint::black_box(vec![1u8]).len() + ALLOCATIONS.get() > before, "the count works");
     }
+}
+
+#[test]
+fn waiting_allocates_nothing_whether_or_not_something_comes() {
+    let world = World::new();
+    let mut topic = Topic::new(&world, 40);
+    topic.both(WARM_UP);
+    // SAFETY: a context that lives as long as the world.
+    let set = unsafe { sys::rmw_create_wait_set(std::ptr::from_ref(&*world.context).cast_mut(), 1) };
+    assert!(!topic.wait(set), "nothing was sent");
+    let before = ALLOCATIONS.get();
+    for _ in 0..10 {
+        assert!(!topic.wait(set), "nothing was sent");
+        topic.publish();
+        assert!(topic.wait(set), "a sample was sent");
+        topic.take();
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    // SAFETY: what was made above.
+    assert_eq!(unsafe { sys::rmw_destroy_wait_set(set) }, sys::RMW_RET_OK);
 }

@@ -15,6 +15,7 @@ use shoal_registry::Registry;
 use shoal_shm::doorbell::Parked;
 use shoal_shm::futex::{wait_any, Deadline};
 use shoal_shm::wait::{interruption, Outcome};
+use smallvec::{smallvec, SmallVec};
 
 use crate::client::Client;
 use crate::context::Context;
@@ -261,8 +262,8 @@ impl Ends<'_> {
 }
 
 /// The registries whose doorbells can end the wait: one, except where contexts are mixed.
-fn watched_registries<'a>(context: &'a Arc<Context>, items: &'a [Waitable<'_>]) -> Vec<&'a Arc<Registry>> {
-    let mut watched = vec![context.registry()];
+fn watched_registries<'a>(context: &'a Arc<Context>, items: &'a [Waitable<'_>]) -> SmallVec<[&'a Arc<Registry>; 1]> {
+    let mut watched: SmallVec<[&Arc<Registry>; 1]> = smallvec![context.registry()];
     for item in items {
         let registry = item.context_registry();
         if !watched.iter().any(|known| Arc::ptr_eq(known, registry)) {
@@ -306,7 +307,7 @@ fn nearest(end: Option<Instant>, look_for_the_dead: bool, items: &[Waitable<'_>]
 
 /// Parks until a doorbell rings, unless something is ready by then.
 fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], ends: &Ends<'_>, look_for_the_dead: bool) {
-    let parked: Vec<Parked<'_>> = watched.iter().map(|registry| registry.park()).collect();
+    let parked: SmallVec<[Parked<'_>; 1]> = watched.iter().map(|registry| registry.park()).collect();
     // ORDERING(park.ring): `park` has fenced, so the parked bit is out before this last look; meets the fence of whoever
     // rings (Readers::announce, Responses::send, GuardCondition::trigger, Bells::interrupt).
     let whole = ends.context.check_whole().is_ok();
@@ -315,7 +316,7 @@ fn sleep(watched: &[&Arc<Registry>], items: &[Waitable<'_>], ends: &Ends<'_>, lo
         && !ends.manner.would_interrupt()
         && !items.iter().any(|item| item.is_ready(ends.manner))
     {
-        let words: Vec<_> = parked.iter().map(Parked::word).collect();
+        let words: SmallVec<[_; 1]> = parked.iter().map(Parked::word).collect();
         // After the look, which brings up to date what the items expect. However it ends, the caller looks again.
         let _ = wait_any(&words, nearest(ends.at, look_for_the_dead, items));
     }

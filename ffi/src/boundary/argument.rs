@@ -95,6 +95,12 @@ impl<'call, T> In<'call, T> {
         Ok(unsafe { std::slice::from_raw_parts(start, count) })
     }
 
+    /// What it points to, where NULL is a value like others.
+    pub fn get_or_null(&self) -> Option<&'call T> {
+        // SAFETY: as in `get`.
+        unsafe { self.pointer.as_ref() }
+    }
+
     /// What it points to; `RMW_RET_INVALID_ARGUMENT` for NULL.
     pub fn get(&self) -> Result<&'call T, Failure> {
         // SAFETY: `receive` was promised a live object or NULL, for 'call.

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::time::Duration;
 
 use shoal_rmw::{Manner, Outcome, Waitable};
+use smallvec::{smallvec, SmallVec};
 
 use crate::boundary::{exports, Failure, In, InOut};
 use crate::entry::event::event_of;
@@ -49,10 +50,7 @@ impl<'call> Entries<'call> {
     /// The array behind an argument, which may be NULL; an entry may not.
     fn new<T: Copy>(argument: InOut<'call, T>, parts: fn(&T) -> (usize, *mut *mut c_void)) -> Result<Self, Failure> {
         let what = argument.shared().name();
-        let (count, start) = match argument.read() {
-            Ok(array) => parts(&array),
-            Err(_) => (0, std::ptr::null_mut()),
-        };
+        let (count, start) = argument.shared().get_or_null().map_or((0, std::ptr::null_mut()), parts);
         if count == 0 {
             return Ok(Entries { what, slots: &mut [] });
         }
@@ -102,6 +100,11 @@ fn wait(
     }
 }
 
+/// As many items as an ordinary executor waits for: for them a wait allocates nothing.
+const FEW: usize = 24;
+
+type Items<'a> = SmallVec<[Waitable<'a>; FEW]>;
+
 /// What a wait waits for.
 pub(super) struct Arrays<'call> {
     handles: [Entries<'call>; 4],
@@ -125,7 +128,7 @@ impl<'call> Arrays<'call> {
         Ok(Arrays { handles, events: Entries::new(events, |a| (a.event_count, a.events))? })
     }
 
-    fn items(&self) -> Result<Vec<Waitable<'call>>, Failure> {
+    fn items(&self) -> Result<Items<'call>, Failure> {
         let mut items = waitables(&self.handles);
         for event in self.events.items::<sys::rmw_event_t>() {
             items.push(Waitable::Event(event_of(event, self.events.what)?));
@@ -152,7 +155,7 @@ pub(super) fn wait_in(
     timeout: In<sys::rmw_time_t>,
 ) -> Result<Outcome, Failure> {
     let items = arrays.items()?;
-    let mut ready = vec![false; items.len()];
+    let mut ready: SmallVec<[bool; FEW]> = smallvec![false; items.len()];
     let _in_use = set.begin()?;
     let outcome = shoal_rmw::wait_in(manner, &set.context, &items, &mut ready, duration(timeout))?;
     arrays.keep_ready(&ready);
@@ -160,9 +163,9 @@ pub(super) fn wait_in(
     Ok(outcome)
 }
 
-fn waitables<'a>(arrays: &[Entries<'a>; 4]) -> Vec<Waitable<'a>> {
+fn waitables<'a>(arrays: &[Entries<'a>; 4]) -> Items<'a> {
     let [subscriptions, guards, services, clients] = arrays;
-    let mut items = Vec::with_capacity(arrays.iter().map(|array| array.slots.len()).sum());
+    let mut items = Items::with_capacity(arrays.iter().map(|array| array.slots.len()).sum());
     items.extend(subscriptions.items::<SubscriptionData>().map(|d| Waitable::Subscription(&d.subscription)));
     items.extend(guards.items::<GuardConditionData>().map(|d| Waitable::Guard(&d.guard)));
     items.extend(services.items::<ServiceData>().map(|d| Waitable::Service(&d.service)));
@@ -172,7 +175,7 @@ fn waitables<'a>(arrays: &[Entries<'a>; 4]) -> Vec<Waitable<'a>> {
 
 /// NULL, and what exceeds the range of nanoseconds, is for ever.
 pub(super) fn duration(timeout: In<sys::rmw_time_t>) -> Option<Duration> {
-    let time = timeout.get().ok()?;
+    let time = timeout.get_or_null()?;
     let nanoseconds = time.sec.checked_mul(1_000_000_000)?.checked_add(time.nsec)?;
     (nanoseconds < i64::MAX as u64).then(|| Duration::from_nanos(nanoseconds))
 }
