@@ -31,7 +31,9 @@ typedef enum shoal_outcome_e
   /// The process was interrupted, see shoal_interrupt_guard_create().
   SHOAL_INTERRUPTED = 3,
   /// The producer died without ending its stream; what it had published has been taken.
-  SHOAL_BROKEN = 4
+  SHOAL_BROKEN = 4,
+  /// The producer said that a session is over; everything before that has been taken, and the stream goes on.
+  SHOAL_END_OF_DAY = 5
 } shoal_outcome_t;
 
 // Interruption
@@ -70,7 +72,9 @@ rmw_ret_t shoal_interrupt_guard_resume(const shoal_interrupt_guard_t * guard);
 /// As rmw_wait(), but says why it ended and returns RMW_RET_OK however it did. An interruption comes before what is
 /// ready: then every entry is NULL and nothing is consumed. The outcome of a stream (SHOAL_END_OF_STREAM, SHOAL_BROKEN)
 /// comes when nothing else is ready: then the entry of its subscription stays, and the outcome is to be taken with
-/// shoal_subscription_take_stream_event(). A wait on subscriptions has their streams watched from then on.
+/// shoal_subscription_take_stream_event(). SHOAL_END_OF_DAY, behind which the stream goes on, comes before the samples
+/// that follow: then the other entries say what is ready, too. A wait on subscriptions has their streams watched from
+/// then on.
 rmw_ret_t shoal_wait(
   rmw_subscriptions_t * subscriptions,
   rmw_guard_conditions_t * guard_conditions,
@@ -89,19 +93,32 @@ rmw_ret_t shoal_wait_outcome(const rmw_wait_set_t * wait_set, shoal_outcome_t * 
 /// What became of a stream. It comes behind the stream's last sample.
 typedef struct shoal_stream_event_s
 {
-  /// SHOAL_END_OF_STREAM or SHOAL_BROKEN.
+  /// SHOAL_END_OF_STREAM, SHOAL_BROKEN or SHOAL_END_OF_DAY.
   shoal_outcome_t outcome;
   /// Not of one publisher, but of the topic: all its publishers have ended. SHOAL_BROKEN if one of them broke.
   bool of_topic;
   /// The publisher; zero for the topic.
   uint8_t publisher_gid[RMW_GID_STORAGE_SIZE];
-  /// Publication sequence number of the publisher's last sample; 0 for the topic, and if it sent none.
+  /// Publication sequence number of the publisher's last sample, of the day where that is what ended; 0 for the topic, and
+  /// if it sent none.
   uint64_t last_sequence;
 } shoal_stream_event_t;
 
 /// Ends the publisher's stream: subscriptions find SHOAL_END_OF_STREAM behind its last sample, late joiners too. Destroying
 /// a publisher is no ending. Publishing fails from then on; finishing again does nothing.
 rmw_ret_t shoal_publisher_finish(const rmw_publisher_t * publisher);
+
+/// Says that a session is over, while the stream goes on: each subscription of the topic that has joined and is watched
+/// finds SHOAL_END_OF_DAY behind what this publisher sent before, once for each call. Fails after shoal_publisher_finish().
+///
+/// shoal_wait() reports it in order, before any sample that was sent after it; who takes several samples after one wait
+/// tells by their publication sequence numbers. A reader that is more than seven such calls behind finds the older ones
+/// late, with the seventh from the end.
+rmw_ret_t shoal_publisher_end_of_day(const rmw_publisher_t * publisher);
+
+/// shoal_publisher_end_of_day() for every publisher of the context that has not finished: whoever reads from this process
+/// is told, by each of the publishers that it reads.
+rmw_ret_t shoal_context_end_of_day(const rmw_context_t * context);
 
 /// Takes what became of a publisher's stream, or of the topic, once its samples have been taken; oldest first, each once.
 /// `taken` is false when nothing has ended since the last call. From the first call on (or the first shoal_wait() on it)

@@ -106,6 +106,18 @@ inline void finish(const rmw_publisher_t * publisher)
   check(shoal_publisher_finish(publisher));
 }
 
+/// Says that a session is over, while the publisher's stream goes on.
+inline void end_of_day(const rmw_publisher_t * publisher)
+{
+  check(shoal_publisher_end_of_day(publisher));
+}
+
+/// Says so of every publisher of a context.
+inline void end_of_day(const rmw_context_t * context)
+{
+  check(shoal_context_end_of_day(context));
+}
+
 /// A duration as the RMW API spells it; what is negative is none.
 inline rmw_time_t span(std::chrono::nanoseconds duration)
 {

@@ -14,10 +14,10 @@ from ._interrupt import Interrupt
 from ._library import Error
 from ._outcome import Outcome
 from ._progress import ReaderLag, flush, join_bound, lag, tick, tock
-from ._streams import StreamEvent, finish, take_stream_event
+from ._streams import StreamEvent, end_of_day, finish, take_stream_event
 from ._wait import wait
 
 __all__ = [
-    "Error", "Interrupt", "Offered", "Outcome", "ReaderLag", "Stream", "StreamEvent", "StreamState", "consumed", "finish",
-    "flush", "hold_credit", "join_bound", "lag", "take_stream_event", "tick", "tock", "wait",
+    "Error", "Interrupt", "Offered", "Outcome", "ReaderLag", "Stream", "StreamEvent", "StreamState", "consumed", "end_of_day",
+    "finish", "flush", "hold_credit", "join_bound", "lag", "take_stream_event", "tick", "tock", "wait",
 ]

@@ -14,3 +14,5 @@ class Outcome(enum.IntEnum):
     INTERRUPTED = 3
     #: The producer died without ending its stream; what it had published has been taken.
     BROKEN = 4
+    #: The producer said that a session is over; everything before that has been taken, and the stream goes on.
+    END_OF_DAY = 5

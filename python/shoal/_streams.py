@@ -35,6 +35,16 @@ def finish(publisher):
     call("shoal_publisher_finish", publisher_handle(publisher))
 
 
+def end_of_day(entity):
+    """Says that a session is over, while the stream goes on: of a publisher of rclpy, or of all of a node's context.
+
+    Subscriptions find END_OF_DAY behind what was sent before, once for each call and publisher."""
+    if hasattr(entity, "publish"):
+        call("shoal_publisher_end_of_day", publisher_handle(entity))
+    else:
+        call("shoal_context_end_of_day", rcl_handle("rcl_context_get_rmw_context", entity.context))
+
+
 def take_stream_event(subscription):
     """What became of a stream that the subscription has read to its end; None when none has ended since the last call."""
     event, taken = _Event(), ctypes.c_bool()

@@ -33,7 +33,7 @@ mod watch;
 pub use context::{JoinOptions, Registry};
 pub use counters::COUNTER_COUNT;
 pub use deserted::Deserted;
-pub use ending::Ending;
+pub use ending::{Days, Ending};
 pub use error::{ClaimError, JoinError};
 pub use find::{Detail, Found, Usage};
 pub use hash::{match_key, TopicHash};

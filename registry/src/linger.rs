@@ -23,7 +23,7 @@ impl Registry {
 
     pub(crate) fn is_unwanted(&self, index: u32, word: Word) -> bool {
         let Some((reader, hot)) = word.kind().and_then(Kind::lingers_for).zip(self.map.hot(index)) else { return true };
-        let (samples, ended) = (has_samples(hot), self.has_ended(word, hot));
+        let (samples, ended) = (has_samples(hot), self.has_ended(index, word, hot));
         if !samples && !ended {
             return true;
         }
@@ -50,7 +50,7 @@ impl Registry {
     /// never committed, at those that want to know that its stream ended.
     pub(crate) fn mark_for(&self, index: u32, word: Word) {
         let Some((reader, hot)) = word.kind().and_then(Kind::lingers_for).zip(self.map.hot(index)) else { return };
-        let (samples, ended) = (has_samples(hot), self.has_ended(word, hot));
+        let (samples, ended) = (has_samples(hot), self.has_ended(index, word, hot));
         if !samples && !ended {
             return;
         }

@@ -189,6 +189,9 @@ impl Registry {
         for (word, value) in self.map.detail(index).unwrap_or(&[]).iter().zip(detail.0) {
             word.store(value, Ordering::Relaxed);
         }
+        for word in self.day_words(index).into_iter().flatten() {
+            word.store(0, Ordering::Relaxed);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Contexts: one membership of one domain.
 
 use std::hash::{BuildHasher, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use shoal_registry::{JoinOptions, Registry, SlotId};
@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::notify::Notifier;
 use crate::peers::Peers;
 use crate::place::Place;
+use crate::publisher::Publisher;
 
 /// Whom a context may meet (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct Context {
     /// Closed rings with chunks that a reader still holds.
     held: Mutex<Vec<Writer>>,
     held_count: AtomicUsize,
+    /// For what is said of all of them at once.
+    publishers: Mutex<Vec<Weak<Publisher>>>,
 }
 
 /// A closed outlet whose samples somebody still has to read.
@@ -105,6 +108,7 @@ impl Context {
             lingering_count: AtomicUsize::new(0),
             held: Mutex::new(Vec::new()),
             held_count: AtomicUsize::new(0),
+            publishers: Mutex::new(Vec::new()),
         }))
     }
 
@@ -138,6 +142,24 @@ impl Context {
         if self.registry.leave() {
             self.arena.lock().close();
         }
+    }
+
+    /// Says [`Publisher::end_of_day`] for every publisher of this context whose stream goes on.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to the parent of this forked process.
+    pub fn end_of_day(&self) -> Result<()> {
+        self.check()?;
+        let publishers: Vec<_> = self.publishers.lock().iter().filter_map(Weak::upgrade).collect();
+        let said = publishers.iter().map(|publisher| publisher.end_of_day());
+        // Each is told, also where one is being ended meanwhile.
+        said.filter(|said| !matches!(said, Err(Error::Finished))).fold(Ok(()), Result::and)
+    }
+
+    pub(crate) fn note_publisher(&self, publisher: &Arc<Publisher>) {
+        let mut publishers = self.publishers.lock();
+        publishers.retain(|known| known.strong_count() > 0);
+        publishers.push(Arc::downgrade(publisher));
     }
 
     /// Refuses calls in a forked child.

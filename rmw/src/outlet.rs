@@ -52,6 +52,8 @@ struct State {
     scratch: Scratch,
     loans: Loans,
     finished: bool,
+    /// How many days have ended.
+    days: u64,
     /// Whether readers were asked how far they are.
     asks_progress: bool,
     /// Of an outlet that carries a stream.
@@ -86,6 +88,7 @@ impl Outlet {
                 scratch: Scratch::new(),
                 loans: Loans::default(),
                 finished: false,
+                days: 0,
                 asks_progress: false,
                 flow: None,
             }),
@@ -198,6 +201,23 @@ impl Outlet {
                 registry.doorbell().ring();
             }
         }
+        Ok(())
+    }
+
+    /// Says that a day is over with what was sent up to now: readers find that behind the last sample. The stream goes on.
+    pub(crate) fn end_day(&self) -> Result<()> {
+        let _using = self.context.using()?;
+        let registry = self.context.registry();
+        let offer = self.offer();
+        let state = &mut *self.state.lock();
+        if state.finished {
+            return Err(Error::Finished);
+        }
+        let last = progress::head(state)?;
+        state.days += 1;
+        registry.end_day(self.slot, state.days, last);
+        state.readers.refresh_after_commit(registry, &offer);
+        state.readers.announce(registry, offer.bit());
         Ok(())
     }
 

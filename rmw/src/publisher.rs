@@ -51,7 +51,9 @@ impl Publisher {
         let outlet = Outlet::new(context, plan);
         let events = Events::of_publisher(topic, &outlet);
         let (loanable, on_events) = (Loanable::of(&ty), EventCallbacks::default());
-        Ok(Arc::new(Self { on_events, outlet, gid, events, loanable, _node: node.clone() }))
+        let publisher = Arc::new(Self { on_events, outlet, gid, events, loanable, _node: node.clone() });
+        context.note_publisher(&publisher);
+        Ok(publisher)
     }
 
     /// Sends one sample to every matched subscription. The result is its sequence number, from 1.
@@ -115,6 +117,15 @@ impl Publisher {
     /// The context was shut down or belongs to a parent process.
     pub fn finish(&self) -> Result<()> {
         self.outlet.finish()
+    }
+
+    /// Says that a session is over, while the stream goes on: each subscription that is there and asks finds
+    /// [`Outcome::EndOfDay`] behind what was sent before this call, once for each call.
+    ///
+    /// # Errors
+    /// The stream was finished; the context was shut down or belongs to a parent process.
+    pub fn end_of_day(&self) -> Result<()> {
+        self.outlet.end_day()
     }
 
     /// How far each matched subscription is behind. The first call asks them to say so, at their next look.

@@ -80,7 +80,7 @@ impl Manner {
 enum Report {
     Nothing,
     Ready,
-    /// Nothing to take, but a stream's outcome.
+    /// A stream's outcome, which is told before anything is taken.
     Stream(Outcome),
 }
 
@@ -105,7 +105,8 @@ impl Waitable<'_> {
         let ready = match self {
             Waitable::Guard(guard) => guard.consume(),
             Waitable::Subscription(subscription) => match subscription.streams() {
-                Some(inlet) if !subscription.has_data() => return stream_report(inlet, manner),
+                Some(inlet) if manner == Manner::UntilResumed => return look_at_stream(subscription, inlet),
+                Some(inlet) if !subscription.has_data() => inlet.has_stream_news(true),
                 Some(_) => true,
                 None => subscription.has_data(),
             },
@@ -273,24 +274,28 @@ fn watched_registries<'a>(context: &'a Arc<Context>, items: &'a [Waitable<'_>]) 
     watched
 }
 
-/// What became of a stream: for callers that know nothing of it, that the subscription is ready, once.
-fn stream_report(inlet: &Inlet, manner: Manner) -> Report {
-    match manner {
-        Manner::Once if inlet.has_stream_news(true) => Report::Ready,
-        Manner::Once => Report::Nothing,
-        Manner::UntilResumed => inlet.stream_outcome().map_or(Report::Nothing, Report::Stream),
+/// What can be taken, and what became of a stream, for who knows of it.
+fn look_at_stream(subscription: &Subscription, inlet: &Inlet) -> Report {
+    // First: then the end of a day that comes before what is found here is found below, too.
+    let has_data = subscription.has_data();
+    match inlet.outcome_before_samples() {
+        Some(outcome) => Report::Stream(outcome),
+        None if has_data => Report::Ready,
+        None => inlet.stream_outcome().map_or(Report::Nothing, Report::Stream),
     }
 }
 
-/// Reports what is ready, and consumes what it reports. Samples come before outcomes of streams.
+/// Reports what is ready, and consumes what it reports. Samples come before outcomes of streams, but for those behind
+/// which samples follow.
 fn look(manner: Manner, items: &[Waitable<'_>], ready: &mut [bool]) -> Option<Outcome> {
-    let mut found = None;
+    let mut found: Option<Outcome> = None;
     for (item, ready) in items.iter().zip(ready.iter_mut()) {
         let report = item.report(manner);
         *ready = !matches!(report, Report::Nothing);
         match report {
             Report::Nothing => {}
-            Report::Ready => found = Some(Outcome::Ready),
+            Report::Ready => found = found.filter(|outcome| outcome.goes_on()).or(Some(Outcome::Ready)),
+            Report::Stream(outcome) if outcome.goes_on() => found = Some(outcome),
             Report::Stream(outcome) => found = found.or(Some(outcome)),
         }
     }

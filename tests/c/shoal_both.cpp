@@ -96,6 +96,13 @@ void write(world_t & world, const char * topic, long count, const std::string & 
     CHECK(rmw_destroy_subscription(world.node, subscription) == RMW_RET_OK);
     shoal::tock(&world.context, 5, 41);
     SAY("counter %" PRIu64, shoal::tick(&world.context, 5));
+  } else if (then == "days") {
+    shoal::end_of_day(publisher);
+    shoal::end_of_day(&world.context);
+    for (long number = 1; number <= count; ++number) {
+      publish_number(publisher, number);
+    }
+    shoal::finish(publisher);
   } else if (then == "finish") {
     shoal::finish(publisher);
     CHECK(publish_text(publisher, "after the end") == RMW_RET_ERROR);

@@ -125,6 +125,7 @@ static inline const char * outcome_name(shoal_outcome_t outcome)
     case SHOAL_TIMED_OUT: return "TIMED_OUT";
     case SHOAL_INTERRUPTED: return "INTERRUPTED";
     case SHOAL_BROKEN: return "BROKEN";
+    case SHOAL_END_OF_DAY: return "END_OF_DAY";
   }
   return "?";
 }

@@ -3,7 +3,7 @@
 // usage: shoal_writer TOPIC COUNT THEN
 //   COUNT: how many; 0 for without end
 //   THEN: `silent` says "sent" and sleeps until it is killed, `finish` ends the stream first, `destroy` does not,
-//     `flush` waits until all is taken
+//     `flush` waits until all is taken, `days` ends two days, publishes as many again, and finishes
 #include <unistd.h>
 
 #include "shoal_test.h"
@@ -24,6 +24,17 @@ int main(int argc, char ** argv)
     publish_number(publisher, number);
   }
   SAY("sent");
+  if (strcmp(argv[3], "days") == 0) {
+    CHECK(shoal_publisher_end_of_day(publisher) == RMW_RET_OK);
+    CHECK(shoal_context_end_of_day(&world.context) == RMW_RET_OK);
+    for (long number = 1; number <= count; ++number) {
+      publish_number(publisher, number);
+    }
+    CHECK(shoal_publisher_finish(publisher) == RMW_RET_OK);
+    CHECK(shoal_context_end_of_day(&world.context) == RMW_RET_OK);
+    CHECK(shoal_publisher_end_of_day(publisher) == RMW_RET_ERROR);
+    rmw_reset_error();
+  }
   if (strcmp(argv[3], "finish") == 0) {
     CHECK(shoal_publisher_finish(publisher) == RMW_RET_OK);
     CHECK(shoal_publisher_finish(publisher) == RMW_RET_OK);

@@ -60,6 +60,20 @@ fn a_killed_producer_is_no_end(reader: Roles, writer: Roles) {
     end(&stage, reader);
 }
 
+fn days_end_in_order(reader: Roles, writer: Roles) {
+    watchdog();
+    let stage = Stage::new();
+    let reader = read(&stage, reader, 0);
+    let mut writer = write(&stage, writer, "days");
+    expect_samples(&reader);
+    (0..2).for_each(|_| reader.expect(&format!("publisher END_OF_DAY {COUNT}")));
+    expect_samples(&reader);
+    reader.expect(&format!("publisher END_OF_STREAM {}", 2 * COUNT));
+    reader.expect("topic END_OF_STREAM");
+    assert_eq!(writer.end(), Some(0));
+    end(&stage, reader);
+}
+
 fn nothing_comes_of(then: &str, reader: Roles, writer: Roles) {
     watchdog();
     let stage = Stage::new();
@@ -86,6 +100,7 @@ macro_rules! in_each_language {
 in_each_language! {
     a_finished_producer_is_an_end_of_stream: a_finished_producer_is_an_end;
     a_killed_producer_breaks_its_stream: a_killed_producer_is_no_end;
+    ends_of_days_come_between_the_samples_that_were_sent_around_them: days_end_in_order;
     a_silent_producer_is_a_time_out: |reader, writer| nothing_comes_of("silent", reader, writer);
     a_destroyed_publisher_is_no_ending: |reader, writer| nothing_comes_of("destroy", reader, writer);
 }

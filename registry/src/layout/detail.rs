@@ -9,6 +9,7 @@
 //!        70..78   QoS: history, depth, reliability, durability, liveliness, deadline, lifespan, lease
 //!        78       flags (the user's)
 //!        79       closed at: graph generation when an outlet closed, 0 until then; not part of a snapshot
+//!        80..88   ends of a publisher's days (`shoal_shm::ending`); not part of a snapshot
 //! ```
 
 use crate::ident::SlotId;
@@ -18,8 +19,10 @@ use crate::Registration;
 
 /// Words of a detail slot that are in use.
 pub(crate) const DETAIL_WORDS: usize = 80;
-/// The one word that changes while the slot keeps its tenant.
+/// Of the words from here on, each changes while the slot keeps its tenant.
 pub(crate) const CLOSED_AT: usize = 79;
+/// The words about the ends of days.
+pub(crate) const DAYS: std::ops::Range<usize> = 80..80 + shoal_shm::ending::WORDS;
 /// Longest name, type name or namespace in bytes.
 pub(crate) const MAX_NAME: usize = 255;
 

@@ -17,7 +17,7 @@ mod sys;
 mod word;
 
 pub(crate) use context::{ContextEntry, ContextState};
-pub(crate) use detail::{pack_detail, DetailWords, CLOSED_AT, DETAIL_WORDS, MAX_NAME};
+pub(crate) use detail::{pack_detail, DetailWords, CLOSED_AT, DAYS, DETAIL_WORDS, MAX_NAME};
 pub(crate) use header::{Header, Identity};
 pub use hot::HotCell;
 pub(crate) use hot::DIED;
@@ -29,7 +29,7 @@ pub(crate) use word::{Word, HASH_FIELD};
 /// Name of the registry file in a domain directory.
 pub(crate) const FILE: &str = "registry";
 /// Version of everything this crate and the ring protocol lay out in shared memory.
-pub(crate) const LAYOUT_VERSION: u64 = 3;
+pub(crate) const LAYOUT_VERSION: u64 = 4;
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"SHOALREG");
 
 pub(crate) const MAX_CONTEXTS: usize = 4096;

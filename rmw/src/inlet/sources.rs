@@ -33,6 +33,8 @@ pub(super) struct Source {
     pub(super) held: Option<u64>,
     /// Sequence and source time of the next sample, once looked up.
     pub(super) next: Option<(u64, i64)>,
+    /// How many of its days have ended before this reader came, or have been recorded as ended.
+    pub(super) days: u64,
     /// Its end has been recorded.
     pub(super) ended: bool,
     /// Known, but never read: incompatible, own while own are ignored, or closed before this reader joined.
@@ -42,6 +44,11 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// The last sequence that was taken, or is not to be.
+    pub(super) fn taken(&self) -> u64 {
+        self.waiting.map_or(self.watermark, |waiting| waiting - 1)
+    }
+
     /// The last sequence that this reader needs no more.
     pub(super) fn done(&self) -> u64 {
         let oldest = self.waiting.into_iter().chain(self.held).min();
@@ -87,8 +94,8 @@ impl Inlet {
             let found = state.sources.binary_search_by_key(&class_order(slot), |source| class_order(source.slot));
             found.is_ok_and(|at| state.sources[at].slot == slot)
         };
-        let gone: Vec<_> = before.into_iter().filter(|source| !is_there(source.slot)).collect();
-        self.note_gone(&mut state.streams, &gone);
+        let mut gone: Vec<_> = before.into_iter().filter(|source| !is_there(source.slot)).collect();
+        self.note_gone(&mut state.streams, &mut gone);
         state.views.retain(|views| state.sources.iter().any(|source| source.context_id == views.context()));
         if asked {
             state.acks.get_or_insert_default();
@@ -139,6 +146,9 @@ impl Inlet {
         };
         let (slot, start, counted) = (found.slot, watermark, watermark);
         let (next, waiting, held, ended) = (None, None, None, false);
+        // What ended before this reader joined is not told. After the claim, as the head: an end that is not counted here
+        // finds this reader.
+        let days = joining.and_then(|_| registry.days_after(slot, context_id, 0)).map_or(0, |days| days.count);
         Source {
             slot,
             context,
@@ -151,6 +161,7 @@ impl Inlet {
             waiting,
             held,
             next,
+            days,
             ended,
             muted,
             lifespan,

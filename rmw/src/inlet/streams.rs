@@ -1,4 +1,4 @@
-//! What became of the streams that a reader reads: ends and breaks, each behind the last sample of its stream.
+//! What became of the streams that a reader reads: ends, breaks and ends of days, each behind the last sample before it.
 //!
 //! Nothing is recorded until somebody asks; from then on the registry keeps an ended outlet until this reader has looked
 //! at it, as it does for samples. An ending is recorded by whoever finds that the stream is read to its end.
@@ -17,13 +17,17 @@ use crate::outlet::hot_cell;
 /// What became of a stream. It is given out behind the stream's last sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamEvent {
-    /// [`Outcome::EndOfStream`] or [`Outcome::Broken`].
+    /// [`Outcome::EndOfStream`], [`Outcome::Broken`] or [`Outcome::EndOfDay`].
     pub outcome: Outcome,
     /// The publisher; `None` for the topic, all of whose publishers have ended.
     pub publisher: Option<[u8; 16]>,
-    /// Sequence number of the publisher's last sample; 0 for the topic, and for a publisher that sent none.
+    /// Sequence number of the publisher's last sample, of the day where that is what ended; 0 for the topic, and for a
+    /// publisher that sent none.
     pub last_sequence: u64,
 }
+
+/// Events beyond which ends of days stay with their publishers until some are taken.
+const EVENTS_KEPT: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct Streams {
@@ -66,6 +70,15 @@ impl Inlet {
         state.streams.events.front().map(|event| event.outcome)
     }
 
+    /// As [`stream_outcome`](Self::stream_outcome), where there is one behind which its stream goes on: that is told before
+    /// the samples that follow.
+    pub(crate) fn outcome_before_samples(&self) -> Option<Outcome> {
+        let state = &mut *self.state.lock();
+        self.look_at_streams(state);
+        let events = &state.streams.events;
+        events.front().filter(|_| events.iter().any(|event| event.outcome.goes_on())).map(|event| event.outcome)
+    }
+
     /// Whether something was recorded since the last call with `tell`.
     pub(crate) fn has_stream_news(&self, tell: bool) -> bool {
         let state = &mut *self.state.lock();
@@ -105,6 +118,8 @@ impl Inlet {
         if !self.watches_streams() || state.sources[index].ended {
             return;
         }
+        let read = state.sources[index].taken();
+        self.note_days(&mut state.streams, &mut state.sources[index], read);
         let source = state.sources[index];
         let ending = self.context.registry().ending(source.slot, source.context_id);
         // The last sample may have come since the caller looked for it.
@@ -115,11 +130,27 @@ impl Inlet {
     }
 
     /// Records the endings of sources that the registry does not show any more.
-    pub(super) fn note_gone(&self, streams: &mut Streams, gone: &[Source]) {
+    pub(super) fn note_gone(&self, streams: &mut Streams, gone: &mut [Source]) {
         if self.watches_streams() {
-            for source in gone.iter().filter(|source| !source.ended) {
+            for source in gone.iter_mut().filter(|source| !source.ended) {
+                self.note_days(streams, source, u64::MAX);
                 record(streams, source, self.context.registry().ending(source.slot, source.context_id));
             }
+        }
+    }
+
+    /// Records the ends of days of a source that has been read up to `read`.
+    fn note_days(&self, streams: &mut Streams, source: &mut Source, read: u64) {
+        let days = self.context.registry().days_after(source.slot, source.context_id, source.days);
+        let Some(days) = days.filter(|_| !source.muted) else { return };
+        let publisher = Some(gid(source.context_id, Kind::Publisher, source.endpoint));
+        while source.days < days.count && streams.events.len() < EVENTS_KEPT {
+            let last_sequence = days.end_of(source.days + 1);
+            if last_sequence > read {
+                return;
+            }
+            source.days += 1;
+            streams.record(StreamEvent { outcome: Outcome::EndOfDay, publisher, last_sequence });
         }
     }
 

@@ -18,6 +18,7 @@ use victim::Role;
 const ROLES: &[Role] = &[
     ("publisher", publishing::publish),
     ("finisher", publishing::finish),
+    ("day ender", publishing::end_day),
     ("subscriber", reading::subscribe),
     ("borrower", reading::borrow),
     ("waiter", waiting::wait_for_samples),

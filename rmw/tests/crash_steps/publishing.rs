@@ -41,6 +41,20 @@ pub fn finish(stage: &Stage) {
     publisher.finish().expect("it finishes");
 }
 
+/// A victim that sends `count` samples, and dies ending the day.
+pub fn end_day(stage: &Stage) {
+    let [count] = stage.numbers();
+    let context = context(stage.domain);
+    let publisher = publisher(&node(&context, "victim"), "/t", depth(10));
+    stage.say("ready");
+    stage.hear();
+    (1..=count).for_each(|number| assert!(send(&publisher, [number as u8]) > 0));
+    stage.say("sent");
+    stage.hear();
+    stage.arm();
+    publisher.end_of_day().expect("it ends");
+}
+
 fn bodies(numbers: std::ops::RangeInclusive<usize>, len: usize) -> Vec<Vec<u8>> {
     numbers.map(|number| body(number as u8, len)).collect()
 }
@@ -197,5 +211,30 @@ fn a_stream_whose_publisher_dies_before_it_tells_of_its_end_has_ended_and_is_not
         assert_eq!((of_topic.outcome, of_topic.publisher), (Outcome::EndOfStream, None));
         assert_eq!(next(), None);
         scene.is_clean_after_a_look(step);
+    }
+}
+
+#[test]
+fn a_day_whose_publisher_dies_before_it_tells_of_its_end_has_ended_once_it_is_counted() {
+    for (step, ended) in [("day.marked", false), ("day.counted", true)] {
+        for sent in [0, 2] {
+            let scene = Scene::new();
+            let victim = scene.start("day ender", step);
+            let reader = subscription(&scene.node, "/t", Qos::default());
+            reader.watch_streams();
+            let sleeper = play(victim, &sent.to_string(), || {
+                assert_eq!(take_all(&reader).len(), sent);
+                sleep_until_told(&scene, &reader)
+            });
+            scene.look_for_the_dead();
+            let (day, broken) = (Outcome::EndOfDay, Outcome::Broken);
+            assert_eq!(sleeper.wakes(), if ended { day } else { broken }, "{step}: {sent} samples");
+            let next = || reader.take_stream_event().expect("the context lives");
+            let told: Vec<_> = std::iter::from_fn(next).map(|event| (event.outcome, event.last_sequence)).collect();
+            let last = sent as u64;
+            let all = [(day, last), (broken, last), (broken, 0)];
+            assert_eq!(told, if ended { &all[..] } else { &all[1..] }, "{step}: {sent} samples");
+            scene.is_clean_after_a_look(step);
+        }
     }
 }

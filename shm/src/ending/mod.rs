@@ -12,8 +12,11 @@
 //!
 //! Death: before the bit, the stream is broken, not finished. After it, before the mark: whoever reaps the producer marks.
 
+mod day;
 #[cfg(test)]
 mod models;
+
+pub use day::{days, end_day, end_of, MARKS, WORDS};
 
 use crate::sync::{AtomicU64, Ordering};
 

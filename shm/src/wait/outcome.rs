@@ -14,9 +14,16 @@ pub enum Outcome {
     Interrupted = 3,
     /// The producer died without ending its stream; what it had committed has been taken.
     Broken = 4,
+    /// The producer said that a session is over, everything before that has been taken, and the stream goes on.
+    EndOfDay = 5,
 }
 
 impl Outcome {
+    /// Whether more samples may follow what it says of a stream.
+    pub fn goes_on(self) -> bool {
+        self == Outcome::EndOfDay
+    }
+
     /// The number in `shoal.h`.
     pub fn code(self) -> u32 {
         self as u32

@@ -101,11 +101,18 @@ def stream_reader(me, enough):
 
 
 def stream_writer(me, then):
-    ros.start("writer")
+    node = ros.start("writer")
     publish = ros.numbers("stream", ros.qos(1000))
     ros.matched(publish.publisher)
     for number in range(1, COUNT + 1):
         publish(number)
+    if then == "days":
+        shoal = package()
+        shoal.end_of_day(publish.publisher)
+        shoal.end_of_day(node)
+        publish(COUNT + 1)
+        shoal.finish(publish.publisher)
+        return True
     if then == "finish":
         shoal = package()
         shoal.finish(publish.publisher)
@@ -130,6 +137,15 @@ def waiting_for_a_finished_producer_ends_behind_its_last_sample(t):
     reader, writer = reads(t, "finish")
     t.equal(writer.result(30), True, "publishing after the end fails")
     ends = [("END_OF_STREAM", True, COUNT), ("END_OF_STREAM", False, 0)]
+    t.equal(reader.result(40), [None, *range(1, COUNT + 1), *ends], "the reader said")
+
+
+@case(limit=60)
+def waiting_meets_the_ends_of_days_between_the_samples(t):
+    reader, writer = reads(t, "days")
+    t.equal(writer.result(30), True, "the writer")
+    days, last = [("END_OF_DAY", True, COUNT)] * 2, COUNT + 1
+    ends = [*days, last, ("END_OF_STREAM", True, last), ("END_OF_STREAM", False, 0)]
     t.equal(reader.result(40), [None, *range(1, COUNT + 1), *ends], "the reader said")
 
 

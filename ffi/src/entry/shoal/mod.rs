@@ -19,5 +19,6 @@ fn code(outcome: Outcome) -> sys::shoal_outcome_t {
         Outcome::TimedOut => sys::SHOAL_TIMED_OUT,
         Outcome::Interrupted => sys::SHOAL_INTERRUPTED,
         Outcome::Broken => sys::SHOAL_BROKEN,
+        Outcome::EndOfDay => sys::SHOAL_END_OF_DAY,
     }
 }

@@ -9,6 +9,10 @@ use crate::sys;
 exports! {
     /// Ends a publisher's stream.
     fn shoal_publisher_finish(publisher: *const sys::rmw_publisher_t) -> sys::rmw_ret_t = finish;
+    /// Says that a session of a publisher is over.
+    fn shoal_publisher_end_of_day(publisher: *const sys::rmw_publisher_t) -> sys::rmw_ret_t = end_of_day;
+    /// Says that a session of each publisher of a context is over.
+    fn shoal_context_end_of_day(context: *const sys::rmw_context_t) -> sys::rmw_ret_t = end_of_day_of_all;
     /// Takes what became of a stream.
     fn shoal_subscription_take_stream_event(
         subscription: *const sys::rmw_subscription_t,
@@ -19,6 +23,14 @@ exports! {
 
 fn finish(publisher: In<sys::rmw_publisher_t>) -> Result<(), Failure> {
     Ok(publisher.handle()?.publisher.finish()?)
+}
+
+fn end_of_day(publisher: In<sys::rmw_publisher_t>) -> Result<(), Failure> {
+    Ok(publisher.handle()?.publisher.end_of_day()?)
+}
+
+fn end_of_day_of_all(context: In<sys::rmw_context_t>) -> Result<(), Failure> {
+    Ok(context.running()?.end_of_day()?)
 }
 
 fn take(
