@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rmw/event_callback_type.h>
 #include <rmw/ret_types.h>
 #include <rmw/types.h>
 
@@ -33,7 +34,10 @@ typedef enum shoal_outcome_e
   /// The producer died without ending its stream; what it had published has been taken.
   SHOAL_BROKEN = 4,
   /// The producer said that a session is over; everything before that has been taken, and the stream goes on.
-  SHOAL_END_OF_DAY = 5
+  SHOAL_END_OF_DAY = 5,
+  /// The subscription was further behind the producer than its bounds allow, and gets nothing more of it until it joins it
+  /// again, see shoal_subscription_set_bounds().
+  SHOAL_SHED = 6
 } shoal_outcome_t;
 
 // Interruption
@@ -72,8 +76,8 @@ rmw_ret_t shoal_interrupt_guard_resume(const shoal_interrupt_guard_t * guard);
 /// As rmw_wait(), but says why it ended and returns RMW_RET_OK however it did. An interruption comes before what is
 /// ready: then every entry is NULL and nothing is consumed. The outcome of a stream (SHOAL_END_OF_STREAM, SHOAL_BROKEN)
 /// comes when nothing else is ready: then the entry of its subscription stays, and the outcome is to be taken with
-/// shoal_subscription_take_stream_event(). SHOAL_END_OF_DAY, behind which the stream goes on, comes before the samples
-/// that follow: then the other entries say what is ready, too. A wait on subscriptions has their streams watched from
+/// shoal_subscription_take_stream_event(). SHOAL_END_OF_DAY and SHOAL_SHED, behind which more may follow, come before
+/// samples: then the other entries say what is ready, too. A wait on subscriptions has their streams watched from
 /// then on.
 rmw_ret_t shoal_wait(
   rmw_subscriptions_t * subscriptions,
@@ -93,14 +97,14 @@ rmw_ret_t shoal_wait_outcome(const rmw_wait_set_t * wait_set, shoal_outcome_t * 
 /// What became of a stream. It comes behind the stream's last sample.
 typedef struct shoal_stream_event_s
 {
-  /// SHOAL_END_OF_STREAM, SHOAL_BROKEN or SHOAL_END_OF_DAY.
+  /// SHOAL_END_OF_STREAM, SHOAL_BROKEN, SHOAL_END_OF_DAY or SHOAL_SHED.
   shoal_outcome_t outcome;
   /// Not of one publisher, but of the topic: all its publishers have ended. SHOAL_BROKEN if one of them broke.
   bool of_topic;
   /// The publisher; zero for the topic.
   uint8_t publisher_gid[RMW_GID_STORAGE_SIZE];
-  /// Publication sequence number of the publisher's last sample, of the day where that is what ended; 0 for the topic, and
-  /// if it sent none.
+  /// Publication sequence number of the publisher's last sample, of the day where that is what ended; of the last sample
+  /// before a subscription was shed; 0 for the topic, and if it sent none.
   uint64_t last_sequence;
 } shoal_stream_event_t;
 
@@ -126,6 +130,58 @@ rmw_ret_t shoal_context_end_of_day(const rmw_context_t * context);
 /// finish, or break because their process dies, later. rmw_wait() then reports the subscription once for each.
 rmw_ret_t shoal_subscription_take_stream_event(
   const rmw_subscription_t * subscription, shoal_stream_event_t * event, bool * taken);
+
+/// Calls back when something became of a stream, with how many there are since the last call; NULL clears it. As
+/// rmw_subscription_set_on_new_message_callback(); the streams are watched from then on.
+rmw_ret_t shoal_subscription_set_on_stream_event_callback(
+  const rmw_subscription_t * subscription, rmw_event_callback_t callback, const void * user_data);
+
+// Slow subscribers
+
+/// What becomes of a subscription that is further behind a publisher than its bounds allow.
+typedef enum shoal_when_behind_e
+{
+  /// It goes on with the newest samples that are within the bounds, and is told nothing.
+  SHOAL_KEEP_LAST = 0,
+  /// It finds SHOAL_SHED and gets nothing more of this publisher until shoal_subscription_rejoin().
+  SHOAL_SHED_READER = 1
+} shoal_when_behind_t;
+
+/// How far a subscription may be behind each of its publishers. 0: no such bound.
+typedef struct shoal_bounds_s
+{
+  /// Samples that were not taken, at most 65,536; also what a publisher keeps for the subscription, so that a stopped one
+  /// costs no more and nobody waits for it. 0 is as many as the profile keeps, or 65,536 with SHOAL_SHED_READER.
+  uint64_t messages;
+  /// Bytes of those samples; the newest one may be longer.
+  uint64_t bytes;
+  /// Age of the oldest of them in nanoseconds, by its source time.
+  uint64_t age;
+  shoal_when_behind_t when_behind;
+} shoal_bounds_t;
+
+/// Sets the bounds of a subscription, and replaces earlier ones. They hold for what its profile says otherwise of history:
+/// with SHOAL_SHED_READER nothing is skipped in silence, and a KEEP_ALL publisher does not wait for this subscription.
+/// Whether it is too far behind, the subscription finds at its next look (a wait, a take, or its callbacks' thread).
+rmw_ret_t shoal_subscription_set_bounds(const rmw_subscription_t * subscription, const shoal_bounds_t * bounds);
+
+/// How far a subscription is behind a publisher.
+typedef struct shoal_source_lag_s
+{
+  /// The publisher.
+  uint8_t publisher_gid[RMW_GID_STORAGE_SIZE];
+  /// It was too far behind, and has not joined again.
+  bool shed;
+  /// Samples that were sent since the last one that was taken.
+  uint64_t messages;
+  /// Bytes of those that are still kept.
+  uint64_t bytes;
+} shoal_source_lag_t;
+
+/// How far the subscription is behind each publisher that it reads. Writes at most `capacity` of them to `lags`, which may
+/// be NULL where that is 0, and to `count` how many there are.
+rmw_ret_t shoal_subscription_lag(
+  const rmw_subscription_t * subscription, shoal_source_lag_t * lags, size_t capacity, size_t * count);
 
 // Completion
 
@@ -161,6 +217,17 @@ rmw_ret_t shoal_publisher_flush(
   size_t capacity,
   size_t * count,
   shoal_outcome_t * outcome);
+
+/// Joins a publisher again, after SHOAL_SHED or at any time: what it sent up to `sequence` comes from history, as far as both
+/// profiles keep it, and everything above live. What was unread is given up. Errors as shoal_subscription_join_bound().
+rmw_ret_t shoal_subscription_rejoin(
+  const rmw_subscription_t * subscription, const uint8_t * publisher_gid, uint64_t * sequence);
+
+/// Has each of the `count` subscriptions join its publishers anew, those of one context at one instant: there is a point in
+/// what that context published, one sample after the other, up to which everything on these topics is at or below the
+/// shoal_subscription_join_bound()s, and after which everything is above. To be called before the first take: what was unread is
+/// given up, and history comes (again). RMW_RET_TIMEOUT, with nothing changed, where the publishers never stood still.
+rmw_ret_t shoal_join_many(const rmw_subscription_t * const * subscriptions, size_t count);
 
 // Credit streams
 

@@ -220,6 +220,41 @@ inline void consumed(const rmw_subscription_t * subscription, size_t count = 1)
   check(shoal_subscription_consumed(subscription, count));
 }
 
+/// Sets how far a subscription may be behind each of its publishers.
+inline void set_bounds(const rmw_subscription_t * subscription, const shoal_bounds_t & bounds)
+{
+  check(shoal_subscription_set_bounds(subscription, &bounds));
+}
+
+/// How far a subscription is behind each publisher that it reads.
+inline std::vector<shoal_source_lag_t> lag(const rmw_subscription_t * subscription)
+{
+  std::vector<shoal_source_lag_t> lags(16);
+  for (;; ) {
+    size_t count = 0;
+    check(shoal_subscription_lag(subscription, lags.data(), lags.size(), &count));
+    const bool all = count <= lags.size();
+    lags.resize(count);
+    if (all) {
+      return lags;
+    }
+  }
+}
+
+/// Joins a publisher again; what it sent up to the answer is history.
+inline uint64_t rejoin(const rmw_subscription_t * subscription, const uint8_t * publisher_gid)
+{
+  uint64_t sequence = 0;
+  check(shoal_subscription_rejoin(subscription, publisher_gid, &sequence));
+  return sequence;
+}
+
+/// Has several subscriptions join their publishers anew, those of one context at one instant.
+inline void join_many(const std::vector<const rmw_subscription_t *> & subscriptions)
+{
+  check(shoal_join_many(subscriptions.data(), subscriptions.size()));
+}
+
 /// The publisher's sequence number when the subscription joined.
 inline uint64_t join_bound(const rmw_subscription_t * subscription, const rmw_gid_t & publisher)
 {

@@ -51,6 +51,7 @@ const NO_HANDLE: &[&str] = &[
     "rmw_serialize",
     "rmw_set_log_severity",
     "shoal_interrupt_guard_create",
+    "shoal_join_many",
 ];
 
 fn code_for_null(name: &str) -> sys::rmw_ret_t {

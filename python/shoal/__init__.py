@@ -9,6 +9,7 @@ A producer says that nothing follows with shoal.finish(publisher); who reads fin
 sample, and Outcome.BROKEN where the producer's process died instead (shoal.take_stream_event).
 shoal.flush(publisher) waits until what was sent has been taken. A shoal.Stream sends bytes through a bounded window.
 """
+from ._bounds import SourceLag, WhenBehind, join_many, rejoin, set_bounds, source_lag
 from ._credit import Offered, Stream, StreamState, consumed, hold_credit
 from ._interrupt import Interrupt
 from ._library import Error
@@ -18,6 +19,7 @@ from ._streams import StreamEvent, end_of_day, finish, take_stream_event
 from ._wait import wait
 
 __all__ = [
-    "Error", "Interrupt", "Offered", "Outcome", "ReaderLag", "Stream", "StreamEvent", "StreamState", "consumed", "end_of_day",
-    "finish", "flush", "hold_credit", "join_bound", "lag", "take_stream_event", "tick", "tock", "wait",
+    "Error", "Interrupt", "Offered", "Outcome", "ReaderLag", "SourceLag", "Stream", "StreamEvent",
+    "StreamState", "WhenBehind", "consumed", "end_of_day", "finish", "flush", "hold_credit", "join_bound",
+    "join_many", "lag", "rejoin", "set_bounds", "source_lag", "take_stream_event", "tick", "tock", "wait",
 ]

@@ -16,3 +16,5 @@ class Outcome(enum.IntEnum):
     BROKEN = 4
     #: The producer said that a session is over; everything before that has been taken, and the stream goes on.
     END_OF_DAY = 5
+    #: The subscription was further behind the producer than its bounds allow, and gets no more of it until it joins again.
+    SHED = 6

@@ -127,8 +127,12 @@ pub(crate) const FINISHED: u64 = 1 << 16;
 /// The bit in which a publisher asks its readers to say how far they are.
 pub(crate) const ASKS: u64 = 1 << 17;
 
+/// The bit in which a subscription says that it has a bound: publishers keep no more samples for it than the depth in its
+/// hot cell, whatever its history, and wait for none of them to be read.
+pub(crate) const BOUNDED: u64 = 1 << 18;
+
 /// The part of a profile that stands in a hot cell: `{reliability:2, durability:2, history:2, liveliness:3,
-/// has_deadline:1, has_lifespan:1, has_lease:1, interest:4, finished:1, asks:1, spare:14, depth:32}` from the low bit up. Interest,
+/// has_deadline:1, has_lifespan:1, has_lease:1, interest:4, finished:1, asks:1, bounded:1, spare:13, depth:32}` from the low bit up. Interest,
 /// end and question are no part of the profile: the owner sets them when it wants to be told of its peers ([`Interest`]), and when its
 /// stream is finished.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
@@ -185,9 +189,9 @@ impl HotQos {
         }
     }
 
-    /// Which samples are kept; an unknown value reads as keep last.
+    /// Which samples are kept; an unknown value, and what has a bound, reads as keep last.
     pub fn history(self) -> History {
-        if (self.0 >> 4) & 3 == History::KeepAll as u64 {
+        if (self.0 >> 4) & 3 == History::KeepAll as u64 && self.0 & BOUNDED == 0 {
             History::KeepAll
         } else {
             History::KeepLast

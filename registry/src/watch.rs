@@ -6,7 +6,7 @@ use crate::context::Registry;
 use crate::hash::TopicHash;
 use crate::ident::{Kind, Side, SlotId};
 use crate::layout::Word;
-use crate::qos::ASKS;
+use crate::qos::{ASKS, BOUNDED};
 use shoal_shm::sync::{AtomicU64, Ordering};
 
 impl Registry {
@@ -55,6 +55,15 @@ impl Registry {
         hot.set_depth(samples);
         // ORDERING(registry.generation): Release; as in `announce`. The graph is the same, so nobody is rung.
         self.inlets_generation(word.topic()).fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// As [`set_reach`](Self::set_reach), and has the outlets keep that many at most, also for a subscription with KEEP_ALL.
+    pub fn set_bound(&self, s: SlotId, samples: u32) {
+        let held = self.slot_state(s).is_some() && self.owns(s.index);
+        if let Some(hot) = self.hot(s.index).filter(|_| held && !self.is_forked()) {
+            hot.wishes().fetch_or(BOUNDED, Ordering::Relaxed);
+        }
+        self.set_reach(s, samples);
     }
 
     /// Asks the readers of an own publisher to say how far they are, from their next look on: it moves the generation by

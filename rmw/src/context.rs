@@ -9,6 +9,7 @@ use shoal_shm::arena::{Arena, Block};
 use shoal_shm::ring::Writer;
 use shoal_shm::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::notify::Notifier;
 use crate::peers::Peers;
@@ -56,6 +57,7 @@ pub struct Context {
     /// Closed rings with chunks that a reader still holds.
     held: Mutex<Vec<Writer>>,
     held_count: AtomicUsize,
+    config: Config,
     /// For what is said of all of them at once.
     publishers: Mutex<Vec<Weak<Publisher>>>,
 }
@@ -77,7 +79,8 @@ impl Context {
     /// Joins a domain.
     ///
     /// # Errors
-    /// Security is enforced, or the domain cannot be joined (another user's, another layout version, no memory).
+    /// Security is enforced, or the domain cannot be joined (another user's, another layout version, no memory), or
+    /// the file that `SHOAL_CONFIG` names is wrong.
     pub fn new(options: ContextOptions) -> Result<Arc<Self>> {
         if options.security_enforced {
             return Err(Error::Other(
@@ -86,6 +89,7 @@ impl Context {
                     .into(),
             ));
         }
+        let config = Config::from_environment()?;
         let Place { root, access } = Place::from_environment()?;
         let domain = domain_name(options.domain_id, options.discovery);
         let join = JoinOptions { root, access, domain, enclave: options.enclave };
@@ -108,6 +112,7 @@ impl Context {
             lingering_count: AtomicUsize::new(0),
             held: Mutex::new(Vec::new()),
             held_count: AtomicUsize::new(0),
+            config,
             publishers: Mutex::new(Vec::new()),
         }))
     }
@@ -213,6 +218,10 @@ impl Context {
 
     pub(crate) fn peers(&self) -> &Peers {
         &self.peers
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
     }
 
     pub(crate) fn notifier(&self) -> &Arc<Notifier> {

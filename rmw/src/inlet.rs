@@ -4,8 +4,10 @@
 //! heads in the registry, and reads their rings. History and live samples are the same slots, so each is read once.
 
 mod arrivals;
+mod bounds;
 mod consumed;
 mod filtering;
+mod joining;
 mod loans;
 mod read;
 mod select;
@@ -24,6 +26,7 @@ use shoal_shm::ring::{InlineBuf, SlotMeta};
 use shoal_shm::sync::{AtomicBool, Ordering};
 
 use crate::acks::Acks;
+use crate::bounds::Limits;
 use crate::clock::wall_ns;
 use crate::context::{Context, Memory};
 use crate::error::Result;
@@ -37,8 +40,10 @@ use filtering::Filtering;
 use sources::Source;
 use streams::Streams;
 
+pub use bounds::SourceLag;
 pub(crate) use read::hazard;
 pub use streams::StreamEvent;
+pub(crate) use streams::StreamNews;
 
 /// Samples that one take finds gone, beyond those that a reader keeps, before it gives up for now.
 const MISSES_MORE: u64 = 64;
@@ -76,6 +81,7 @@ pub(crate) struct InletPlan {
     pub(crate) of_each: u32,
     pub(crate) ignore_local: bool,
     pub(crate) filter: Option<Arc<dyn SampleFilter>>,
+    pub(crate) limits: Option<Limits>,
 }
 
 struct State {
@@ -94,6 +100,8 @@ struct State {
     lost: u64,
     /// How many of an outlet's newest samples are looked at: `of_each`, or more where a filter thins them.
     reach: u64,
+    /// How far the reader may be behind.
+    limits: Option<Limits>,
     /// Samples go through `Inlet::filtering`.
     filtered: bool,
     /// Of a reliable KEEP_ALL subscription: what its publishers are told.
@@ -148,6 +156,7 @@ impl Inlet {
                 taken: 0,
                 lost: 0,
                 reach: of_each,
+                limits: plan.limits,
                 filtered: false,
                 acks: (plan.outlets == Kind::Publisher && is_lossless(&plan.qos)).then(Acks::default),
                 held: None,
@@ -162,6 +171,9 @@ impl Inlet {
         inlet.set_filter(plan.filter);
         {
             let state = &mut *inlet.state.lock();
+            if state.limits.is_some() {
+                inlet.settle_reach(state);
+            }
             inlet.scan(state, true);
             let hot = hot_cell(context.registry(), inlet.slot)?;
             for source in state.sources.iter().filter(|source| !source.muted) {
@@ -239,7 +251,7 @@ impl Inlet {
             self.acknowledge(state, index);
             match read {
                 Some(read) => return read.map(Some),
-                None => self.unreadable(state, index, sequence),
+                None => self.miss(state, index, sequence),
             }
         }
         Ok(None)

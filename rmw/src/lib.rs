@@ -4,11 +4,13 @@
 #![deny(unsafe_code)]
 
 mod acks;
+mod bounds;
 // The plan runner works on messages in memory; nothing else of this crate does.
 #[allow(unsafe_code)]
 pub mod cdr;
 mod client;
 mod clock;
+mod config;
 mod context;
 mod counters;
 mod endpoint;
@@ -37,12 +39,13 @@ mod subscription;
 mod testing;
 mod wait;
 
+pub use bounds::{Bounds, WhenBehind};
 pub use client::Client;
 pub use context::{Context, ContextOptions, Discovery};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Event, EventKind, LivelinessStatus, MatchedStatus, Status, Totals};
 pub use guard_condition::GuardCondition;
-pub use inlet::StreamEvent;
+pub use inlet::{SourceLag, StreamEvent};
 pub use loan::Copier;
 pub use message::{Encapsulation, Incoming, MessageInfo, Outgoing, ServiceInfo, Sink, TypeInfo, CDR_LITTLE_ENDIAN};
 pub use node::Node;

@@ -51,6 +51,8 @@ pub(crate) struct Reader {
     context: u16,
     pub(crate) context_id: u64,
     pub(crate) reliable: bool,
+    /// How many unread samples are kept for it.
+    depth: u32,
     /// Reliable and KEEP_ALL as the outlet is: its progress counts whenever something is sent.
     lossless: bool,
     /// What it is known to have read, whatever its table says.
@@ -105,12 +107,22 @@ impl Readers {
                 return;
             }
             if requested_is_met(registry, offer.qos, found.slot, found.hot) {
-                self.deepest = self.deepest.max(kept(requested.history(), requested.depth()));
+                let depth = kept(requested.history(), requested.depth()).max(1);
+                self.deepest = self.deepest.max(depth);
                 let context_id = found.hot.ctx_id();
                 let reliable = requested.reliability() == Reliability::Reliable;
                 let lossless = offer.is_lossless() && reliable && requested.history() == History::KeepAll;
                 let views = PeerViews::new(context_id);
-                self.list.push(Reader { slot: found.slot, context, context_id, reliable, lossless, known: 0, views });
+                self.list.push(Reader {
+                    slot: found.slot,
+                    context,
+                    context_id,
+                    reliable,
+                    depth,
+                    lossless,
+                    known: 0,
+                    views,
+                });
             }
         });
         self.list.sort_by_key(|reader| reader.context);
@@ -168,9 +180,13 @@ impl Readers {
         self.known_read
     }
 
-    /// Whether each matched reader has read everything of this outlet (and its class).
-    pub(crate) fn all_drained(&self, registry: &Registry, bit: u64) -> bool {
-        self.list.iter().all(|reader| registry.hot(reader.slot.index).is_none_or(|hot| is_drained(hot, bit)))
+    /// Depth of the deepest matched reader that has not read everything of this outlet (and its class); 0 when all have.
+    pub(crate) fn deepest_unread(&self, registry: &Registry, bit: u64) -> u32 {
+        let unread = self.list.iter().filter(|reader| {
+            let hot = registry.hot(reader.slot.index);
+            hot.is_some_and(|hot| !is_drained(hot, bit))
+        });
+        unread.map(|reader| reader.depth).max().unwrap_or(0)
     }
 
     /// Marks the outlet's class as pending with each reader and wakes those that are parked.

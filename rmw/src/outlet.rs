@@ -161,8 +161,8 @@ impl Outlet {
         prepare: impl FnOnce(&mut Writer, &mut Scratch, &mut Loans) -> Result<Prepared>,
     ) -> Result<u64> {
         let (registry, offer, hot) = (self.context.registry(), self.offer(), self.hot()?);
-        let drained = state.readers.all_drained(registry, offer.bit());
-        let window = self.window(state, drained);
+        let unread = state.readers.deepest_unread(registry, offer.bit());
+        let (drained, window) = (unread == 0, self.window(state, unread));
         let State { writer: Some(writer), readers, scratch, loans, flow, .. } = state else {
             return Err(Error::ShutDown);
         };
@@ -221,12 +221,13 @@ impl Outlet {
         Ok(())
     }
 
-    /// How many of the newest samples must stay: history for late joiners, and what matched readers have not read.
-    fn window(&self, state: &State, drained: bool) -> u32 {
+    /// How many of the newest samples must stay: history for late joiners, and what matched readers have not read. `unread` is
+    /// the depth of the deepest of those; a reader that is behind keeps no more than its own.
+    fn window(&self, state: &State, unread: u32) -> u32 {
         let retained = self.history.max(1);
-        match drained {
-            true => retained,
-            false => self.limit(state, state.readers.deepest()).max(self.least_unread).max(retained),
+        match unread {
+            0 => retained,
+            depth => self.limit(state, depth).max(self.least_unread).max(retained),
         }
     }
 }

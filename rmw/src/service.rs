@@ -39,6 +39,7 @@ impl Service {
             of_each: unread_per_peer(&qos),
             ignore_local: false,
             filter: None,
+            limits: None,
         };
         let inlet = Arc::new(Inlet::join(context, plan)?);
         context.registry().publish(entered.slot);

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use shoal_registry::{gid, Kind, Qos, Registry};
 
+use crate::bounds::Bounds;
 use crate::endpoint::{enter, Entry, FLAG_IGNORE_LOCAL};
 use crate::error::{Error, Result};
 use crate::events::{Event, EventCallbacks, EventKind, Events};
 use crate::filter::SampleFilter;
 use crate::graph;
-use crate::inlet::{Inlet, InletPlan, StreamEvent, Taken};
+use crate::inlet::{Inlet, InletPlan, SourceLag, StreamEvent, StreamNews, Taken};
 use crate::loan::{Copier, Loanable, Loans};
 use crate::matching::kept;
 use crate::message::{MessageInfo, Sink, TypeInfo};
@@ -29,6 +30,7 @@ pub struct SubscriptionOptions {
 pub struct Subscription {
     // Dropped first: nobody may look through the inlet once it gives up its slot.
     on_new: Watch,
+    on_stream: Watch,
     on_events: EventCallbacks,
     /// Given back before the reader leaves the graph.
     loans: Loans,
@@ -58,6 +60,7 @@ impl Subscription {
         let entered = enter(node, Entry { kind: Kind::Subscription, name: topic, ty: &ty, qos: &qos, flags })?;
         let context = node.context();
         let depth = kept(qos.history, qos.depth);
+        let limits = context.config().bounds(topic).map(|bounds| bounds.limits(depth)).transpose()?;
         let plan = InletPlan {
             slot: entered.slot,
             channel: entered.channel,
@@ -67,13 +70,18 @@ impl Subscription {
             of_each: depth,
             ignore_local,
             filter: options.filter,
+            limits,
         };
         let inlet = Arc::new(Inlet::join(context, plan)?);
         context.registry().publish(entered.slot);
+        if limits.is_some_and(|limits| limits.sheds) {
+            inlet.watch_streams();
+        }
         let gid = gid(context.registry().context_id(), Kind::Subscription, entered.endpoint);
-        let (events, on_new) = (Events::of_subscription(topic, &inlet), Watch::new(context));
+        let events = Events::of_subscription(topic, &inlet);
+        let (on_new, on_stream) = (Watch::new(context), Watch::new(context));
         let (loans, loanable, on_events) = (Loans::default(), Loanable::of(&ty), EventCallbacks::default());
-        Ok(Arc::new(Self { on_new, on_events, loans, loanable, inlet, gid, events, _node: node.clone() }))
+        Ok(Arc::new(Self { on_new, on_stream, on_events, loans, loanable, inlet, gid, events, _node: node.clone() }))
     }
 
     /// Takes the oldest unread sample; `Ok(None)` when there is none.
@@ -153,11 +161,7 @@ impl Subscription {
     /// # Errors
     /// No matching publisher with this GID is there. The context was shut down or belongs to a parent process.
     pub fn join_bound(&self, publisher: &[u8; 16]) -> Result<u64> {
-        let unknown = || {
-            let number = u128::from_be_bytes(*publisher);
-            Error::InvalidArgument(format!("no publisher {number:032x} matches this subscription"))
-        };
-        self.inlet.join_bound(publisher)?.ok_or_else(unknown)
+        self.inlet.join_bound(publisher)?.ok_or_else(|| unknown(publisher))
     }
 
     /// From now on what is taken stays in flight with its reliable KEEP_ALL publishers, until [`consumed`](Self::consumed)
@@ -176,6 +180,57 @@ impl Subscription {
     /// context was shut down or belongs to a parent process.
     pub fn consumed(&self, count: u64) -> Result<()> {
         self.inlet.consumed(count)
+    }
+
+    /// Sets how far this subscription may be behind each of its publishers. Earlier bounds are replaced.
+    ///
+    /// # Errors
+    /// A bound is out of range. The context was shut down or belongs to a parent process.
+    pub fn set_bounds(&self, bounds: Bounds) -> Result<()> {
+        let qos = self.qos();
+        self.inlet.set_limits(bounds.limits(kept(qos.history, qos.depth))?)
+    }
+
+    /// Joins a publisher again, after it was too far ahead ([`Outcome::Shed`](crate::Outcome)) or at any time: what it sent
+    /// up to the answer comes from history, as far as both profiles keep it, and everything above live. What was unread is
+    /// given up.
+    ///
+    /// # Errors
+    /// As [`join_bound`](Self::join_bound).
+    pub fn rejoin(&self, publisher: &[u8; 16]) -> Result<u64> {
+        self.inlet.rejoin(publisher)?.ok_or_else(|| unknown(publisher))
+    }
+
+    /// Has each of these subscriptions join its publishers anew, those of one process (context) at one instant: there is a
+    /// point in what the process published, one sample after the other, up to which everything on these topics is at or
+    /// below the [`join_bound`](Self::join_bound)s, and after which everything is above.
+    ///
+    /// # Errors
+    /// A process published so fast that no such instant was found: then nothing has changed. A context was shut down or
+    /// belongs to a parent process.
+    pub fn join_many(subscriptions: &[&Subscription]) -> Result<()> {
+        let inlets: Vec<_> = subscriptions.iter().map(|subscription| &*subscription.inlet).collect();
+        Inlet::join_many(&inlets)
+    }
+
+    /// How far this subscription is behind each publisher that it reads.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn lag(&self) -> Result<Vec<SourceLag>> {
+        self.inlet.lag()
+    }
+
+    /// Sets what is called when something became of a stream, or clears it (`None`). As
+    /// [`on_new_message`](Self::on_new_message); the streams are watched from then on.
+    ///
+    /// # Errors
+    /// As [`on_new_message`](Self::on_new_message).
+    pub fn on_stream_event(&self, callback: Option<Callback>) -> Result<()> {
+        if callback.is_some() {
+            self.inlet.watch_streams();
+        }
+        self.on_stream.set(callback, || Arc::new(StreamNews(self.inlet.clone())))
     }
 
     pub(crate) fn streams(&self) -> Option<&Inlet> {
@@ -223,4 +278,9 @@ impl Subscription {
     pub fn matched_publishers(&self) -> Result<usize> {
         graph::matched(self.inlet.context(), Kind::Publisher, self.inlet.channel(), self.inlet.qos())
     }
+}
+
+fn unknown(publisher: &[u8; 16]) -> Error {
+    let number = u128::from_be_bytes(*publisher);
+    Error::InvalidArgument(format!("no publisher {number:032x} matches this subscription"))
 }

@@ -126,6 +126,7 @@ static inline const char * outcome_name(shoal_outcome_t outcome)
     case SHOAL_INTERRUPTED: return "INTERRUPTED";
     case SHOAL_BROKEN: return "BROKEN";
     case SHOAL_END_OF_DAY: return "END_OF_DAY";
+    case SHOAL_SHED: return "SHED";
   }
   return "?";
 }

@@ -94,6 +94,7 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         publisher::EXPORTS,
         serialization::EXPORTS,
         service::EXPORTS,
+        shoal::bounds::EXPORTS,
         shoal::counters::EXPORTS,
         shoal::credit::EXPORTS,
         shoal::interrupt::EXPORTS,

@@ -96,9 +96,12 @@ fn wait(
     match wait_in(Manner::Once, set, arrays, timeout)? {
         Outcome::Ready => Ok(()),
         // Nothing is ready. Who asks shoal_wait_outcome learns why.
-        Outcome::TimedOut | Outcome::Interrupted | Outcome::EndOfStream | Outcome::Broken | Outcome::EndOfDay => {
-            Err(Failure::timed_out())
-        }
+        Outcome::TimedOut
+        | Outcome::Interrupted
+        | Outcome::EndOfStream
+        | Outcome::Broken
+        | Outcome::EndOfDay
+        | Outcome::Shed => Err(Failure::timed_out()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! shoal.h as programs in C and C++ use it, each with a second process.
 
+mod bounds;
 #[path = "../common/mod.rs"]
 mod common;
 mod credit;

@@ -35,6 +35,13 @@ pub(super) struct Filtering {
     passed: VecDeque<Passed>,
 }
 
+impl Filtering {
+    /// Drops what passed of one source.
+    pub(super) fn forget(&mut self, slot: SlotId) {
+        self.passed.retain(|passed| passed.slot != slot);
+    }
+}
+
 struct Passed {
     slot: SlotId,
     sequence: u64,
@@ -64,11 +71,21 @@ impl Inlet {
             state.sources.iter_mut().for_each(|source| source.count_to(source.watermark));
         }
         state.filtered = filtering.filter.is_some() || !filtering.passed.is_empty();
-        let reach = if state.filtered { reach(self.depth) } else { self.of_each };
-        if reach != state.reach {
-            state.reach = reach;
-            self.context.registry().set_reach(self.slot, u32::try_from(reach).unwrap_or(u32::MAX));
+        self.settle_reach(state);
+    }
+
+    /// How many of a publisher's newest samples count: as the profile says, more with a filter, and as many as the bound
+    /// says where there is one.
+    pub(super) fn settle_reach(&self, state: &mut State) {
+        let unlimited = if state.filtered { reach(self.depth) } else { self.of_each };
+        let reach = state.limits.map_or(unlimited, |limits| limits.messages);
+        let samples = u32::try_from(reach).unwrap_or(u32::MAX);
+        match state.limits {
+            Some(_) => self.context.registry().set_bound(self.slot, samples),
+            None if reach != state.reach => self.context.registry().set_reach(self.slot, samples),
+            None => {}
         }
+        state.reach = reach;
     }
 
     /// As [`has_data`](Self::has_data).
@@ -143,7 +160,7 @@ impl Inlet {
         }
         state.sources[index].count_to(sequence);
         self.acknowledge(state, index);
-        if filtering.passed.len() as u64 > self.depth && !is_lossless(&self.qos) {
+        if filtering.passed.len() as u64 > self.depth && !is_lossless(&self.qos) && !state.sheds() {
             self.drop_front(state, filtering);
             self.dropped(state, 1);
         }
@@ -154,7 +171,7 @@ impl Inlet {
     fn front(&self, state: &mut State, filtering: &mut Filtering) -> Result<Option<(usize, u64)>> {
         while let Some(passed) = filtering.passed.front() {
             let (sequence, stale, end) = (passed.sequence, passed.stale, passed.end);
-            let Some(index) = find(&state.sources, passed.slot) else {
+            let Some(index) = find(&state.sources, passed.slot).filter(|index| !state.sources[*index].shed) else {
                 filtering.passed.pop_front();
                 continue;
             };

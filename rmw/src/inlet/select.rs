@@ -14,7 +14,10 @@ impl Inlet {
     pub(super) fn prune(&self, state: &mut State, hot: &HotCell) {
         for bit in bits(state.active) {
             let class = class_of(&state.sources, bit);
-            class.clone().for_each(|index| self.expire(state, index));
+            class.clone().for_each(|index| {
+                self.expire(state, index);
+                self.enforce(state, index);
+            });
             if !class.clone().any(|index| self.unread(&state.sources[index])) {
                 // Before the class is given up, as its outlets may be gone after that.
                 class.for_each(|index| self.note_end(state, index));
@@ -45,7 +48,7 @@ impl Inlet {
     }
 
     pub(super) fn is_behind(&self, source: &Source) -> bool {
-        !source.muted && self.head(source).is_some_and(|head| head > source.watermark)
+        !source.muted && !source.shed && self.head(source).is_some_and(|head| head > source.watermark)
     }
 
     /// The source with the oldest next sample, after giving up what KEEP_LAST does not keep.
@@ -72,7 +75,7 @@ impl Inlet {
             let sequence = state.sources[oldest].watermark + 1;
             // Of unknown age is what this process may not map now: that is not given up.
             let is_known = state.sources[oldest].next.is_some_and(|(known, _)| known == sequence);
-            if total <= self.depth || *left == 0 || !is_known || is_lossless(&self.qos) {
+            if total <= self.depth || *left == 0 || !is_known || is_lossless(&self.qos) || state.sheds() {
                 return Some((oldest, sequence));
             }
             *left -= 1;
@@ -100,8 +103,12 @@ impl Inlet {
     /// How many samples of a source are unread, after giving up those that are not among the newest that count.
     fn newest(&self, state: &mut State, index: usize) -> u64 {
         let source = state.sources[index];
-        let Some(head) = self.head(&source).filter(|head| !source.muted && *head > source.watermark) else { return 0 };
+        let Some(head) = self.head(&source).filter(|_| self.is_behind(&source)) else { return 0 };
         let oldest_kept = head.saturating_sub(state.reach);
+        if state.sheds() {
+            // What is too much is told at the next look.
+            return head.saturating_sub(source.watermark);
+        }
         if oldest_kept > source.watermark {
             self.dropped(state, oldest_kept - source.watermark);
             state.sources[index].watermark = oldest_kept;
@@ -127,6 +134,16 @@ impl Inlet {
             state.lost = state.lost.saturating_add(n);
             // Another thread may wait for the loss.
             self.context.registry().doorbell().ring();
+        }
+    }
+
+    /// A sample could not be read: the reader was too slow for it, or it is lost. What was sent before the reader joined is
+    /// kept as far as its publisher does.
+    pub(super) fn miss(&self, state: &mut State, index: usize, sequence: u64) {
+        match state.sources.get(index) {
+            Some(source) if state.sheds() && sequence > source.bound => self.shed(state, index),
+            Some(source) if state.sheds() && sequence <= source.bound => {}
+            _ => self.unreadable(state, index, sequence),
         }
     }
 

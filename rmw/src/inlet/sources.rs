@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use shoal_registry::{gid, Durability, Found, HotCell, Kind, Registry, SlotId, SlotState};
+use shoal_registry::{gid, Durability, Found, HotCell, HotQos, Kind, Registry, SlotId, SlotState};
 use shoal_shm::credit;
 use shoal_shm::ring;
 use shoal_shm::sync::Ordering;
@@ -35,6 +35,10 @@ pub(super) struct Source {
     pub(super) next: Option<(u64, i64)>,
     /// How many of its days have ended before this reader came, or have been recorded as ended.
     pub(super) days: u64,
+    /// It was too far ahead of this reader, which does not read it until it joins again.
+    pub(super) shed: bool,
+    /// The head up to which its unread samples were weighed.
+    pub(super) weighed: u64,
     /// Its end has been recorded.
     pub(super) ended: bool,
     /// Known, but never read: incompatible, own while own are ignored, or closed before this reader joined.
@@ -51,6 +55,10 @@ impl Source {
 
     /// The last sequence that this reader needs no more.
     pub(super) fn done(&self) -> u64 {
+        if self.shed {
+            // Nobody waits for a reader that wants nothing.
+            return u64::MAX;
+        }
         let oldest = self.waiting.into_iter().chain(self.held).min();
         oldest.map_or(self.watermark, |oldest| oldest - 1)
     }
@@ -162,6 +170,8 @@ impl Inlet {
             held,
             next,
             days,
+            shed: false,
+            weighed: 0,
             ended,
             muted,
             lifespan,
@@ -172,12 +182,16 @@ impl Inlet {
     pub(super) fn start(&self, outlet: &HotCell, reach: u64) -> (u64, u64) {
         // The claim has moved the topic's generation: either the writer sees this reader, or this is its newest head.
         let head = ring::head_after_registering(outlet.head());
-        let offered = outlet.qos();
+        (head, self.start_at(outlet.qos(), head, reach))
+    }
+
+    /// The last sequence that a joiner does not read, where it joins at `head`.
+    pub(super) fn start_at(&self, offered: HotQos, head: u64, reach: u64) -> u64 {
         if self.qos.durability == Durability::Volatile || offered.durability() == Durability::Volatile {
-            return (head, head);
+            return head;
         }
         let retained = u64::from(kept(offered.history(), offered.depth()));
-        (head, head - reach.min(retained).min(head))
+        head - reach.min(retained).min(head)
     }
 
     /// Where this reader joined a publisher: what the publisher sent up to there is history. `None`: it is not known, or

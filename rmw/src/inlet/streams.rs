@@ -4,6 +4,7 @@
 //! at it, as it does for samples. An ending is recorded by whoever finds that the stream is read to its end.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use shoal_registry::{gid, Ending, Interest, Kind, SlotState};
 use shoal_shm::sync::Ordering;
@@ -12,16 +13,18 @@ use shoal_shm::wait::Outcome;
 use super::sources::Source;
 use super::{Inlet, State};
 use crate::error::Result;
+use crate::notify::{Countable, Tally};
 use crate::outlet::hot_cell;
 
 /// What became of a stream. It is given out behind the stream's last sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamEvent {
-    /// [`Outcome::EndOfStream`], [`Outcome::Broken`] or [`Outcome::EndOfDay`].
+    /// [`Outcome::EndOfStream`], [`Outcome::Broken`], [`Outcome::EndOfDay`] or [`Outcome::Shed`].
     pub outcome: Outcome,
     /// The publisher; `None` for the topic, all of whose publishers have ended.
     pub publisher: Option<[u8; 16]>,
-    /// Sequence number of the publisher's last sample, of the day where that is what ended; 0 for the topic, and for a
+    /// Sequence number of the publisher's last sample, of the day where that is what ended, or the last one that
+    /// was taken by a subscription that was shed; 0 for the topic, and for a
     /// publisher that sent none.
     pub last_sequence: u64,
 }
@@ -41,7 +44,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    fn record(&mut self, event: StreamEvent) {
+    pub(super) fn record(&mut self, event: StreamEvent) {
         self.events.push_back(event);
         self.recorded += 1;
     }
@@ -182,5 +185,21 @@ fn record(streams: &mut Streams, source: &Source, ending: Option<Ending>) {
     streams.record(StreamEvent { outcome, publisher, last_sequence });
     if streams.worst != Some(Outcome::Broken) {
         streams.worst = Some(outcome);
+    }
+}
+
+/// What became of a reader's streams, for callbacks.
+pub(crate) struct StreamNews(pub(crate) Arc<Inlet>);
+
+impl Countable for StreamNews {
+    fn tally(&self) -> Tally {
+        let state = &mut *self.0.state.lock();
+        self.0.look_at_streams(state);
+        let streams = &state.streams;
+        Tally { arrived: streams.recorded, available: streams.events.len() as u64 }
+    }
+
+    fn depends_on_the_living(&self) -> bool {
+        true
     }
 }

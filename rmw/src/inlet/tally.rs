@@ -20,7 +20,8 @@ impl Inlet {
     pub(super) fn count(&self, state: &mut State) {
         for index in 0..state.sources.len() {
             let source = state.sources[index];
-            let Some(head) = self.head(&source).filter(|head| !source.muted && *head > source.counted) else {
+            let Some(head) = self.head(&source).filter(|head| !source.muted && !source.shed && *head > source.counted)
+            else {
                 continue;
             };
             state.sources[index].counted = head;
@@ -30,11 +31,15 @@ impl Inlet {
 
     /// Samples that can be taken: KEEP_LAST keeps the newest of each outlet, and of all together.
     fn unread_samples(&self, state: &State) -> u64 {
-        let unread = state.sources.iter().filter(|source| !source.muted).filter_map(|source| {
+        let unread = state.sources.iter().filter(|source| !source.muted && !source.shed).filter_map(|source| {
             let head = self.head(source)?;
             Some(head.saturating_sub(source.watermark).min(state.reach))
         });
-        unread.fold(0, u64::saturating_add).min(self.depth)
+        let unread = unread.fold(0, u64::saturating_add);
+        if state.sheds() {
+            return unread;
+        }
+        unread.min(self.depth)
     }
 }
 

@@ -35,7 +35,7 @@ fn a_head_that_always_runs_away_holds_no_reader() {
     let plan = OutletPlan { slot, channel, readers, qos, history: 0, least_unread: 0, fixed_size: None };
     let outlet = Outlet::new(&context, plan);
     let (slot, depth, ignore_local, filter) = (entry(Kind::Subscription), 5, false, None);
-    let plan = InletPlan { slot, channel, outlets, qos, depth, of_each: depth, ignore_local, filter };
+    let plan = InletPlan { slot, channel, outlets, qos, depth, of_each: depth, ignore_local, filter, limits: None };
     let inlet = Inlet::join(&context, plan).expect("joined");
     let head = outlet.hot().expect("a cell").head();
     head.store(1, Ordering::Release);

@@ -27,6 +27,26 @@ pub fn newest(head: &AtomicU64) -> u64 {
     head.load(Ordering::Acquire)
 }
 
+/// The heads of several rings of one writer as they were at one instant, loaded after the caller has registered itself as a
+/// reader of each. `None`: the writer moved one of them meanwhile, try again.
+///
+/// Each is looked at twice, all of them once before any a second time. Heads only grow, so one that is the same both times
+/// has not moved in between, and at the moment between the two rounds all of them were as they were found. In what the
+/// writer does one after the other this is one point: what it committed before one of the heads it found is at or below the
+/// others.
+pub fn heads_at_once(heads: &[&AtomicU64]) -> Option<Vec<u64>> {
+    heads_with::<Full>(heads)
+}
+
+pub(super) fn heads_with<S: Strength>(heads: &[&AtomicU64]) -> Option<Vec<u64>> {
+    S::registered();
+    // ORDERING(ring.cut): Acquire: who commits here and then there is seen here, too, in the second round, if it was seen
+    // there in the first. Meets `Writer::commit`.
+    let first: Vec<u64> = heads.iter().map(|head| head.load(S::FIRST_ROUND)).collect();
+    let same = |(head, first): (&&AtomicU64, &u64)| head.load(Ordering::Acquire) == *first;
+    (!S::SECOND_ROUND || heads.iter().zip(&first).all(same)).then_some(first)
+}
+
 #[inline]
 pub(super) fn generation_with<S: Strength>(generation: &AtomicU64) -> u64 {
     S::published();

@@ -59,7 +59,7 @@ mod writer;
 
 pub use body::Body;
 pub use desc::{ChunkRef, RingDesc, MAX_STRIDE};
-pub use edge::{generation_after_commit, head_after_registering, newest};
+pub use edge::{generation_after_commit, head_after_registering, heads_at_once, newest};
 pub use memory::Memory;
 pub use payload::{InlineBuf, Loan, Payload};
 pub use reader::{read, read_loan, read_meta, read_size, ReadError};

@@ -19,9 +19,15 @@ pub trait Strength {
     const COMMITTED: Ordering = Ordering::Release;
 
     /// With which the head moves.
+    // ORDERING(ring.cut): Release: what the writer committed elsewhere before is seen with this head. Meets `heads_at_once`.
     // ORDERING(ring.head): Release: the committed slot, and the region it is in, come before the head. Meets whoever
     // loads the head to know what to read.
     const HEAD: Ordering = Ordering::Release;
+
+    /// With which heads are loaded first that are to be of one instant, and whether they are looked at again.
+    const FIRST_ROUND: Ordering = Ordering::Acquire;
+    /// See [`FIRST_ROUND`](Self::FIRST_ROUND).
+    const SECOND_ROUND: bool = true;
 
     /// After a slot's words were read, before its state and the descriptor are looked at again.
     // ORDERING(ring.slot): meets `slot_opened`. ORDERING(ring.move): meets `moved`.

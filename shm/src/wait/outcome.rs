@@ -16,12 +16,14 @@ pub enum Outcome {
     Broken = 4,
     /// The producer said that a session is over, everything before that has been taken, and the stream goes on.
     EndOfDay = 5,
+    /// The reader was too slow for its own bounds: it gets nothing more of this producer until it joins it again.
+    Shed = 6,
 }
 
 impl Outcome {
-    /// Whether more samples may follow what it says of a stream.
+    /// Whether samples, of this producer or another, may follow what it says of a stream.
     pub fn goes_on(self) -> bool {
-        self == Outcome::EndOfDay
+        matches!(self, Outcome::EndOfDay | Outcome::Shed)
     }
 
     /// The number in `shoal.h`.

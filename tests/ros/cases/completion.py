@@ -78,3 +78,42 @@ def completion_of_joining_is_a_bound_between_history_and_live(t):
         except shoal.Error as e:
             return bound, "no publisher 0707" in str(e)
     t.equal(t.fork(joiner).result(30), (5, True), "the bound, and a GID that nobody has")
+
+
+def slow(me):
+    """Takes nothing until it is told to, and is shed; then joins again, on two topics at once."""
+    node = ros.start("slow")
+    shoal = package()
+    kept = [node.create_subscription(Int32, topic, lambda _: None, ros.qos(100)) for topic in ("numbers", "others")]
+    shoal.set_bounds(kept[0], messages=10, when_behind=shoal.WhenBehind.SHED)
+    me.tell("here")
+    me.hear()
+    outcome, _ = shoal.wait(node, kept, timeout=30.0)
+    event = shoal.take_stream_event(kept[0])
+    lags = [(lag.messages, lag.shed) for lag in shoal.source_lag(kept[0])]
+    bound = shoal.rejoin(kept[0], event.publisher)
+    shoal.join_many(kept)
+    return outcome.name, event.outcome.name, lags, bound, shoal.join_bound(kept[0], event.publisher)
+
+
+@case(limit=60)
+def completion_is_not_waited_for_by_a_reader_that_is_shed(t):
+    plugin_only()
+
+    def sender(me):
+        ros.start("sender")
+        publish = ros.numbers("numbers", ros.qos(100))
+        ros.matched(publish.publisher)
+        for number in range(COUNT):
+            publish(number)
+        me.tell("sent")
+        me.hear()
+
+    reader = t.fork(slow)
+    t.equal(reader.expect(), "here", "the slow reader")
+    writer = t.fork(sender)
+    t.equal(writer.expect(30), "sent", "the sender")
+    reader.tell("look")
+    t.equal(reader.result(30), ("SHED", "SHED", [(COUNT, True)], COUNT, COUNT), "the slow reader")
+    writer.tell("leave")
+    writer.result(30)

@@ -96,7 +96,7 @@ fn receive(board: &Board, options: Options) -> Result<bool> {
         let items = [Waitable::Subscription(&subscription)];
         match wait_in(Manner::UntilResumed, &context, &items, &mut [false], PATIENCE)? {
             Outcome::Ready => {}
-            Outcome::EndOfDay => panic!("nobody ends a day here"),
+            Outcome::EndOfDay | Outcome::Shed => panic!("nobody ends a day here, and nobody is shed"),
             outcome @ (Outcome::EndOfStream | Outcome::Broken) => {
                 let last = subscription.take_stream_event()?.map_or(0, |event| event.last_sequence);
                 board.last.store(last, Relaxed);

@@ -1,5 +1,6 @@
 //! shoal.h: what there is beyond the RMW API.
 
+pub(super) mod bounds;
 pub(super) mod counters;
 pub(super) mod credit;
 pub(super) mod interrupt;
@@ -20,5 +21,6 @@ fn code(outcome: Outcome) -> sys::shoal_outcome_t {
         Outcome::Interrupted => sys::SHOAL_INTERRUPTED,
         Outcome::Broken => sys::SHOAL_BROKEN,
         Outcome::EndOfDay => sys::SHOAL_END_OF_DAY,
+        Outcome::Shed => sys::SHOAL_SHED,
     }
 }

@@ -89,8 +89,14 @@ fn join_bound(
 ) -> Result<(), Failure> {
     let subscription = subscription.handle()?;
     sequence.pointer()?;
-    let given = publisher_gid.array(sys::RMW_GID_STORAGE_SIZE as usize)?;
-    let mut gid = [0; sys::RMW_GID_STORAGE_SIZE as usize];
-    gid.copy_from_slice(given);
+    let gid = gid_of(publisher_gid)?;
     sequence.write(subscription.subscription.join_bound(&gid)?)
+}
+
+/// A GID as an array.
+pub(super) fn gid_of(given: In<u8>) -> Result<[u8; sys::RMW_GID_STORAGE_SIZE as usize], Failure> {
+    let mut gid = [0; sys::RMW_GID_STORAGE_SIZE as usize];
+    let given = given.array(gid.len())?;
+    gid.copy_from_slice(given);
+    Ok(gid)
 }

@@ -1,6 +1,7 @@
 //! Models of the ring: `slots` of one slot, one head, one move; `delivery` of all of it, from the publication to the
 //! pull; `memory` of payloads. `cargo xtask loom` runs them.
 
+mod cut;
 mod delivery;
 mod memory;
 mod slots;
