@@ -86,6 +86,7 @@ impl Life {
         let (_context, node) = self.talk.start();
         let publisher = self.talk.publisher(&node, topic, qos);
         (0..count).for_each(|_| self.send(&publisher, len(self.random())));
+        self.talk.ok("end a day", publisher.end_of_day());
         self.talk.ok("end the stream", publisher.finish());
     }
 
