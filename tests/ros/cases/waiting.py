@@ -1,6 +1,7 @@
 """The wait contract from Python: the package `shoal` next to rclpy."""
 import os
 import signal
+import subprocess
 import sys
 
 from support import ros
@@ -163,3 +164,21 @@ def waiting_for_a_silent_producer_times_out(t):
     reader, writer = reads(t, "silent", COUNT)
     t.equal(writer.expect(30), "sent", "the writer")
     t.equal(reader.result(40), [None, *range(1, COUNT + 1), "TIMED_OUT"], "the reader said")
+
+
+EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples/rclpy_stream.py")
+
+
+@case(limit=60)
+def waiting_in_the_example_prints_every_number_and_then_the_end(t):
+    plugin_only()
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([PACKAGE, os.environ.get("PYTHONPATH", "")]))
+    start = [sys.executable, EXAMPLE]
+    with subprocess.Popen([*start, "read"], env=environment, stdout=subprocess.PIPE, text=True) as reader:
+        try:
+            subprocess.run([*start, "write"], env=environment, check=True, timeout=30)
+            said, _ = reader.communicate(timeout=30)
+        finally:
+            reader.kill()
+    want = [*map(str, range(10)), "END_OF_STREAM behind sample 10", "END_OF_STREAM of the topic"]
+    t.equal(said.splitlines(), want, "the example's reader said")
