@@ -161,8 +161,9 @@ impl Waitable<'_> {
 /// Waits until an item is ready or the time is over. `ready[i]` says whether `items[i]` is.
 ///
 /// `timeout`: `None` waits for ever, zero only looks. [`Outcome::TimedOut`] is also the answer when the context was shut
-/// down. An interruption of the process ends one wait of each thread ([`Manner::Once`]). A signal that interrupts nothing
-/// neither ends nor stretches the wait.
+/// down and there is no guard condition among the items, by which executors are told of a shutdown. An interruption of
+/// the process ends one wait of each thread ([`Manner::Once`]). A signal that interrupts nothing neither ends nor
+/// stretches the wait.
 ///
 /// # Errors
 /// The context belongs to the parent of this forked process, its registry has lost pages ([`Error::Damaged`]), or `ready`
@@ -206,8 +207,8 @@ pub fn wait_in(
         items.iter().for_each(Waitable::watch_streams);
     }
     let look_for_the_dead = items.iter().any(Waitable::needs_the_living);
-    let guarded = items.iter().any(|item| matches!(item, Waitable::Guard(_)));
-    let ends = Ends { at: end, context, goes_on: guarded && context.is_shut_down(), manner };
+    let guarded = items.iter().any(|item| matches!(item, Waitable::Guard(guard) if !guard.is_graph()));
+    let ends = Ends { at: end, context, guarded, manner };
     let mut pause: Option<Pause> = None;
     loop {
         if manner.is_interrupted() {
@@ -241,8 +242,9 @@ pub fn wait_in(
 struct Ends<'a> {
     at: Option<Instant>,
     context: &'a Context,
-    /// The wait began after the shutdown, and guard conditions may still end it.
-    goes_on: bool,
+    /// There are guard conditions, by which executors are told of a shutdown, after it. They take a time-out of an endless
+    /// wait for an error.
+    guarded: bool,
     manner: Manner,
 }
 
@@ -258,7 +260,7 @@ impl Ends<'_> {
 
     /// The context was shut down, which rings.
     fn was_cut_short(&self) -> bool {
-        !self.goes_on && self.context.is_shut_down()
+        !self.guarded && self.context.is_shut_down()
     }
 }
 

@@ -2,12 +2,13 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use common::*;
-use shoal_rmw::{wait, Encapsulation, Outcome, Outgoing, Result, Waitable, CDR_LITTLE_ENDIAN};
+use shoal_rmw::{wait, Encapsulation, GuardCondition, Outcome, Outgoing, Result, Waitable, CDR_LITTLE_ENDIAN};
 
 /// A message that is serialized when it is told to.
 struct Slow {
@@ -78,4 +79,34 @@ fn a_shutdown_ends_an_endless_wait() {
     std::thread::sleep(Duration::from_millis(50));
     context.shutdown().expect("a shutdown works");
     assert_eq!(waiter.join().expect("the wait ends").expect("without an error"), Outcome::TimedOut);
+}
+
+/// An executor is told of a shutdown by a guard condition, after the shutdown, and takes any other end of an endless wait for
+/// an error.
+#[test]
+fn a_shutdown_leaves_the_end_of_a_wait_to_its_guard_condition() {
+    for _ in 0..200 {
+        let context = context(domain());
+        let subscription = subscription(&node(&context, "n"), "/t", depth(1));
+        let guard = GuardCondition::new(&context);
+        let (waiting, triggered) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| {
+                let mut ready = [false; 2];
+                let items = [Waitable::Subscription(&subscription), Waitable::Guard(&guard)];
+                waiting.store(true, Ordering::Release);
+                let outcome = wait(&context, &items, &mut ready, None).expect("without an error");
+                (outcome, ready, triggered.load(Ordering::Acquire))
+            });
+            while !waiting.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            context.shutdown().expect("a shutdown works");
+            // Long enough for a waiter that the shutdown ends to be seen, most times.
+            (0..1_000).for_each(|_| std::thread::yield_now());
+            triggered.store(true, Ordering::Release);
+            guard.trigger();
+            assert_eq!(waiter.join().expect("the wait ends"), (Outcome::Ready, [false, true], true));
+        });
+    }
 }
