@@ -144,14 +144,17 @@ typedef enum shoal_when_behind_e
   /// It goes on with the newest samples that are within the bounds, and is told nothing.
   SHOAL_KEEP_LAST = 0,
   /// It finds SHOAL_SHED and gets nothing more of this publisher until shoal_subscription_rejoin().
-  SHOAL_SHED_READER = 1
+  SHOAL_SHED_READER = 1,
+  /// Its publishers wait before they go beyond its bound on messages, at most 100 ms; then as SHOAL_SHED_READER, and nobody
+  /// waits again before it has caught up.
+  SHOAL_WAIT_FOR_READER = 2
 } shoal_when_behind_t;
 
 /// How far a subscription may be behind each of its publishers. 0: no such bound.
 typedef struct shoal_bounds_s
 {
   /// Samples that were not taken, at most 65,536; also what a publisher keeps for the subscription, so that a stopped one
-  /// costs no more and nobody waits for it. 0 is as many as the profile keeps, or 65,536 with SHOAL_SHED_READER.
+  /// costs no more and, but for SHOAL_WAIT_FOR_READER, nobody waits for it. 0 is as many as the profile keeps, or else 65,536.
   uint64_t messages;
   /// Bytes of those samples; the newest one may be longer.
   uint64_t bytes;

@@ -16,6 +16,8 @@ class WhenBehind(enum.IntEnum):
     KEEP_LAST = 0
     #: It finds Outcome.SHED, and gets nothing more of this publisher until rejoin().
     SHED = 1
+    #: Its publishers wait before they go beyond its bound on messages, at most 100 ms; then as SHED.
+    WAIT = 2
 
 
 class _Bounds(ctypes.Structure):

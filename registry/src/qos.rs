@@ -131,8 +131,11 @@ pub(crate) const ASKS: u64 = 1 << 17;
 /// hot cell, whatever its history, and wait for none of them to be read.
 pub(crate) const BOUNDED: u64 = 1 << 18;
 
+/// The bit in which a bounded subscription says that publishers are to wait a while before they go beyond its bound.
+pub(crate) const WAITS: u64 = 1 << 19;
+
 /// The part of a profile that stands in a hot cell: `{reliability:2, durability:2, history:2, liveliness:3,
-/// has_deadline:1, has_lifespan:1, has_lease:1, interest:4, finished:1, asks:1, bounded:1, spare:13, depth:32}` from the low bit up. Interest,
+/// has_deadline:1, has_lifespan:1, has_lease:1, interest:4, finished:1, asks:1, bounded:1, waits:1, spare:12, depth:32}` from the low bit up. Interest,
 /// end and question are no part of the profile: the owner sets them when it wants to be told of its peers ([`Interest`]), and when its
 /// stream is finished.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
@@ -223,6 +226,11 @@ impl HotQos {
     /// Whether the publisher asks its readers to say how far they are.
     pub fn asks_progress(self) -> bool {
         self.0 & ASKS != 0
+    }
+
+    /// Whether publishers are to wait a while before they go beyond the bound of this subscription.
+    pub fn is_waited_for(self) -> bool {
+        self.0 & (BOUNDED | WAITS) == BOUNDED | WAITS
     }
 
     /// Whether the publisher has finished its stream.

@@ -6,7 +6,7 @@ use crate::context::Registry;
 use crate::hash::TopicHash;
 use crate::ident::{Kind, Side, SlotId};
 use crate::layout::Word;
-use crate::qos::{ASKS, BOUNDED};
+use crate::qos::{ASKS, BOUNDED, WAITS};
 use shoal_shm::sync::{AtomicU64, Ordering};
 
 impl Registry {
@@ -58,9 +58,14 @@ impl Registry {
     }
 
     /// As [`set_reach`](Self::set_reach), and has the outlets keep that many at most, also for a subscription with KEEP_ALL.
-    pub fn set_bound(&self, s: SlotId, samples: u32) {
+    /// `waited_for`: they wait a while before they go beyond it.
+    pub fn set_bound(&self, s: SlotId, samples: u32, waited_for: bool) {
         let held = self.slot_state(s).is_some() && self.owns(s.index);
         if let Some(hot) = self.hot(s.index).filter(|_| held && !self.is_forked()) {
+            match waited_for {
+                true => hot.wishes().fetch_or(BOUNDED | WAITS, Ordering::Relaxed),
+                false => hot.wishes().fetch_and(!WAITS, Ordering::Relaxed),
+            };
             hot.wishes().fetch_or(BOUNDED, Ordering::Relaxed);
         }
         self.set_reach(s, samples);

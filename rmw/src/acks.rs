@@ -215,6 +215,31 @@ impl Room<'_> {
     }
 }
 
+/// Waits, for a while, until one more sample is within the bounds of the readers that want to be waited for. Those that are
+/// not there by then are given up.
+pub(crate) fn wait_for_bounded(room: &Room<'_>, readers: &mut Readers) {
+    if readers.held_back_by(room.context, room.offer, room.head).is_none() {
+        return;
+    }
+    let end = Instant::now() + MAX_BLOCKING;
+    while let Some(wanted) = readers.held_back_by(room.context, room.offer, room.head) {
+        if Instant::now() >= end {
+            readers.give_up(room.context, room.offer, room.head);
+            break;
+        }
+        ask_beside(room.wish, room.hot.draining(), wanted);
+        let parked = room.context.registry().park();
+        // The wish and the park come before this look at the tables.
+        if readers.held_back_by(room.context, room.offer, room.head).is_some() {
+            // However it ends, look again.
+            let _ = parked.sleep(Some(Deadline::after(LOOK_FOR_THE_DEAD)));
+        }
+        drop(parked);
+        room.look_for_the_dead(readers);
+    }
+    stop_asking_beside(room.wish, room.hot.draining());
+}
+
 #[cfg(test)]
 mod models;
 

@@ -14,13 +14,16 @@ pub enum WhenBehind {
     KeepLast,
     /// It is told [`Outcome::Shed`](crate::Outcome), and gets nothing more of this publisher until it joins it again.
     Shed,
+    /// Its publishers wait, at most 100 ms, before they go beyond its bound on messages; then as [`Shed`](Self::Shed), and
+    /// they do not wait again before it has caught up.
+    Wait,
 }
 
 /// How far a subscription may be behind each of its publishers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// Samples that were not taken, 1 to 65,536. `None`: as many as the profile keeps; for
-    /// [`WhenBehind::Shed`] 65,536. No publisher keeps more for this subscription.
+    /// [`WhenBehind::Shed`] and [`WhenBehind::Wait`] 65,536. No publisher keeps more for this subscription.
     pub messages: Option<u32>,
     /// Bytes of those samples. The newest one may be longer.
     pub bytes: Option<u64>,
@@ -38,12 +41,14 @@ pub(crate) struct Limits {
     /// Nanoseconds.
     pub(crate) age: i64,
     pub(crate) sheds: bool,
+    pub(crate) waits: bool,
 }
 
 impl Bounds {
     /// `depth`: how many samples the profile keeps.
     pub(crate) fn limits(&self, depth: u32) -> Result<Limits> {
-        let sheds = self.when_behind == WhenBehind::Shed;
+        let waits = self.when_behind == WhenBehind::Wait;
+        let sheds = waits || self.when_behind == WhenBehind::Shed;
         let unlimited = if sheds { KEEP_ALL_DEPTH } else { depth };
         let messages = self.messages.unwrap_or(unlimited);
         if !(1..=KEEP_ALL_DEPTH).contains(&messages) {
@@ -57,7 +62,7 @@ impl Bounds {
         }
         let age = self.age.map_or(i64::MAX, |age| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX));
         let messages = if sheds { messages } else { messages.min(depth) };
-        Ok(Limits { messages: messages.into(), bytes: self.bytes.unwrap_or(u64::MAX), age, sheds })
+        Ok(Limits { messages: messages.into(), bytes: self.bytes.unwrap_or(u64::MAX), age, sheds, waits })
     }
 }
 

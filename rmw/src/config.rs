@@ -5,7 +5,7 @@
 //! messages = 100        # samples that were not taken, 1 to 65536
 //! bytes = 4194304       # bytes of those
 //! age = 0.5             # seconds since the oldest of those was sent
-//! when-behind = "shed"  # beyond any of these; or "keep-last"
+//! when-behind = "shed"  # beyond any of these; or "wait", "keep-last"
 //! ```
 //! What is left out is no bound. A subscription's own bounds (`Subscription::set_bounds`) replace those of the file.
 
@@ -47,6 +47,7 @@ enum Choice {
     #[default]
     KeepLast,
     Shed,
+    Wait,
 }
 
 impl Config {
@@ -79,6 +80,7 @@ impl Config {
             when_behind: match topic.when_behind {
                 Choice::KeepLast => WhenBehind::KeepLast,
                 Choice::Shed => WhenBehind::Shed,
+                Choice::Wait => WhenBehind::Wait,
             },
         })
     }
@@ -134,7 +136,7 @@ mod tests {
             ("messages = \"ten\"", "\"ten\""),
             ("bytes = -1", "bytes = -1"),
             ("age = 0.0", "age = 0"),
-            ("when-behind = \"wait\"", "`wait`"),
+            ("when-behind = \"hang\"", "`hang`"),
             ("mesages = 5", "mesages"),
             ("messages = = 5", "= = 5"),
         ] {

@@ -158,7 +158,9 @@ impl Inlet {
                 reach: of_each,
                 limits: plan.limits,
                 filtered: false,
-                acks: (plan.outlets == Kind::Publisher && is_lossless(&plan.qos)).then(Acks::default),
+                acks: (plan.outlets == Kind::Publisher
+                    && (is_lossless(&plan.qos) || plan.limits.is_some_and(|limits| limits.waits)))
+                .then(Acks::default),
                 held: None,
                 counting: false,
                 arrived: 0,

@@ -53,6 +53,8 @@ pub(crate) struct Reader {
     pub(crate) reliable: bool,
     /// How many unread samples are kept for it.
     depth: u32,
+    /// It is waited for before more than that are unread.
+    waited_for: bool,
     /// Reliable and KEEP_ALL as the outlet is: its progress counts whenever something is sent.
     lossless: bool,
     /// What it is known to have read, whatever its table says.
@@ -67,6 +69,8 @@ pub(crate) struct Readers {
     generation: Option<u64>,
     list: Vec<Reader>,
     deepest: u32,
+    /// Readers that were waited for in vain and have not caught up.
+    given_up: Vec<SlotId>,
     /// What every reliable KEEP_ALL reader had read at the last look.
     known_read: u64,
 }
@@ -112,6 +116,7 @@ impl Readers {
                 let context_id = found.hot.ctx_id();
                 let reliable = requested.reliability() == Reliability::Reliable;
                 let lossless = offer.is_lossless() && reliable && requested.history() == History::KeepAll;
+                let waited_for = requested.is_waited_for();
                 let views = PeerViews::new(context_id);
                 self.list.push(Reader {
                     slot: found.slot,
@@ -119,6 +124,7 @@ impl Readers {
                     context_id,
                     reliable,
                     depth,
+                    waited_for,
                     lossless,
                     known: 0,
                     views,
@@ -126,6 +132,7 @@ impl Readers {
             }
         });
         self.list.sort_by_key(|reader| reader.context);
+        self.given_up.retain(|slot| self.list.iter().any(|reader| reader.slot == *slot));
     }
 
     /// Has the readers that have not read everything up to `head` look again, and wakes them. Others do so at the next
@@ -178,6 +185,40 @@ impl Readers {
     /// What [`least_read`](Self::least_read) last answered.
     pub(crate) fn known_read(&self) -> u64 {
         self.known_read
+    }
+
+    /// The lowest sequence that a reader has to read before sample `head` + 1 is within its bound, of the readers that are
+    /// waited for; `None`: all are within. One that was given up counts again once it has room.
+    pub(crate) fn held_back_by(&mut self, context: &Context, offer: &Offer<'_>, head: u64) -> Option<u64> {
+        let registry = context.registry();
+        let mut wanted = None;
+        for reader in self.list.iter_mut().filter(|reader| reader.waited_for) {
+            let Some(cell) = registry.hot(reader.slot.index) else { continue };
+            let floor = (head + 1).saturating_sub(reader.depth.into());
+            let read = |reader: &mut Reader| read_by(&reader.views.reach(context.peers()), cell.ring(), offer.slot);
+            let has_room = floor == 0
+                || is_drained(cell, offer.bit())
+                || read(reader).unwrap_or(0) >= floor
+                || registry.slot_state(reader.slot).is_none();
+            if has_room {
+                self.given_up.retain(|slot| *slot != reader.slot);
+            } else if !self.given_up.contains(&reader.slot) {
+                wanted = Some(wanted.map_or(floor, |wanted: u64| wanted.min(floor)));
+            }
+        }
+        wanted
+    }
+
+    /// Waits no more for those that hold back now: they are shed when they look.
+    pub(crate) fn give_up(&mut self, context: &Context, offer: &Offer<'_>, head: u64) {
+        self.given_up = self.list.iter().filter(|reader| reader.waited_for).map(|reader| reader.slot).collect();
+        // Takes back those that have room.
+        self.held_back_by(context, offer, head);
+    }
+
+    /// Whether any reader is to be waited for.
+    pub(crate) fn any_waited_for(&self) -> bool {
+        self.list.iter().any(|reader| reader.waited_for)
     }
 
     /// Depth of the deepest matched reader that has not read everything of this outlet (and its class); 0 when all have.

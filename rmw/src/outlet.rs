@@ -13,7 +13,7 @@ use shoal_shm::crash_point;
 use shoal_shm::ring::{Reservation, SlotMeta, Writer, HEADER, MAX_STRIDE};
 use shoal_shm::sync::AtomicU64;
 
-use crate::acks::Room;
+use crate::acks::{wait_for_bounded, Room};
 use crate::clock::wall_ns;
 use crate::context::{Context, Memory};
 use crate::error::{Error, Result};
@@ -149,6 +149,11 @@ impl Outlet {
             let (window, wish) = (Room::window(most, size), self.wish(state));
             Room { context: &self.context, offer: &offer, hot: self.hot()?, head, window, wish }
                 .wait(&mut state.readers)?;
+        }
+        if state.readers.any_waited_for() {
+            let wish = self.wish(state);
+            let room = Room { context: &self.context, offer: &offer, hot: self.hot()?, head, window: 0, wish };
+            wait_for_bounded(&room, &mut state.readers);
         }
         self.commit(state, size, prepare)
     }

@@ -129,6 +129,34 @@ fn a_keep_all_publisher_does_not_wait_for_a_bounded_reader() {
     scene.is_shed_behind(0);
 }
 
+fn waited_for_at(messages: u32) -> Bounds {
+    Bounds { when_behind: WhenBehind::Wait, ..shed_at(messages) }
+}
+
+#[test]
+fn publishers_wait_for_a_reader_that_is_slow_and_takes_on() {
+    const COUNT: u64 = 20_000;
+    let scene = scene(depth(1), depth(1), waited_for_at(4));
+    std::thread::scope(|scope| {
+        scope.spawn(|| (1..=COUNT).for_each(|number| assert_eq!(send(&scene.publisher, [1]), number)));
+        for number in 1..=COUNT {
+            assert_eq!(scene.waited(LOST), Outcome::Ready, "sample {number}");
+            assert_eq!(take(&scene.slow).expect("a sample").1.publication_sequence, number);
+        }
+    });
+}
+
+#[test]
+fn publishers_wait_once_for_a_reader_that_never_looks() {
+    let scene = scene(depth(1), depth(1), waited_for_at(4));
+    // With a wait for each this takes longer than the watchdog lets it.
+    (1..=5_000).for_each(|number| assert_eq!(send(&scene.publisher, [1]), number));
+    scene.is_shed_behind(0);
+    assert_eq!(scene.rejoin(), 5_000);
+    send(&scene.publisher, [2]);
+    assert_eq!(take_all(&scene.slow), [[2]]);
+}
+
 #[test]
 fn a_bound_in_bytes_counts_what_was_not_taken() {
     let bounds = Bounds { bytes: Some(3 * 1000), when_behind: WhenBehind::Shed, ..Bounds::default() };

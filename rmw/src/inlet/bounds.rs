@@ -47,6 +47,11 @@ impl Inlet {
         let _using = self.context.using()?;
         let state = &mut *self.state.lock();
         state.limits = Some(limits);
+        if limits.waits {
+            // Before they are told to wait for it.
+            state.acks.get_or_insert_default();
+            self.tell_progress(state);
+        }
         self.settle_reach(state);
         state.sources.iter_mut().for_each(|source| source.weighed = 0);
         Ok(())

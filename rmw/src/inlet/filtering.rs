@@ -81,7 +81,7 @@ impl Inlet {
         let reach = state.limits.map_or(unlimited, |limits| limits.messages);
         let samples = u32::try_from(reach).unwrap_or(u32::MAX);
         match state.limits {
-            Some(_) => self.context.registry().set_bound(self.slot, samples),
+            Some(limits) => self.context.registry().set_bound(self.slot, samples, limits.waits),
             None if reach != state.reach => self.context.registry().set_reach(self.slot, samples),
             None => {}
         }

@@ -112,7 +112,7 @@ impl Inlet {
     }
 
     /// Makes the table of acknowledgements anew after the sources have changed.
-    fn tell_progress(&self, state: &mut State) {
+    pub(super) fn tell_progress(&self, state: &mut State) {
         let Some(acks) = &mut state.acks else { return };
         let read: Vec<_> = state.sources.iter().map(|source| (source.slot, source.done())).collect();
         let Ok(hot) = hot_cell(self.context.registry(), self.slot) else { return };

@@ -48,6 +48,7 @@ fn set_bounds(subscription: In<sys::rmw_subscription_t>, bounds: In<sys::shoal_b
     let when_behind = match given.when_behind {
         sys::SHOAL_KEEP_LAST => WhenBehind::KeepLast,
         sys::SHOAL_SHED_READER => WhenBehind::Shed,
+        sys::SHOAL_WAIT_FOR_READER => WhenBehind::Wait,
         other => return Err(Failure::invalid(format!("when_behind is {other}; see shoal_when_behind_t"))),
     };
     let some = |value: u64| (value != 0).then_some(value);
