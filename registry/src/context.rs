@@ -38,7 +38,7 @@ pub struct Registry {
     pub(crate) dir: Arc<DomainDir>,
     pub(crate) lock: LockFile,
     pub(crate) index: u16,
-    incarnation: u16,
+    pub(crate) incarnation: u16,
     pub(crate) id: u64,
     fork: u32,
     /// True once left. Claims hold it for reading, so none is under way while the context leaves.

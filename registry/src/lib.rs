@@ -23,6 +23,7 @@ mod ident;
 mod interest;
 mod layout;
 mod linger;
+mod member;
 mod observe;
 mod presence;
 pub mod qos;

@@ -19,6 +19,7 @@ use shoal_shm::sync::{fence, AtomicU64, Ordering};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matching::{ring_context, Offer, Readers};
+use crate::queue::Table;
 
 const LINE: usize = 64;
 const ENTRY_WORDS: usize = 2;
@@ -152,6 +153,8 @@ pub(crate) struct Room<'a> {
     pub(crate) window: u64,
     /// What waiters for the credit of a stream ask for; 0: there are none.
     pub(crate) wish: u64,
+    /// Of a queue: what says that items are acknowledged.
+    pub(crate) queue: Option<&'a Table>,
 }
 
 /// Has readers ring when they have read up to `sequence`, without losing the `wish` of those that wait for credit.
@@ -178,26 +181,27 @@ impl Room<'_> {
     /// [`Error::Timeout`]: a reader is that far behind, and did not read on in time.
     pub(crate) fn wait(&self, readers: &mut Readers) -> Result<()> {
         let enough = (self.head + 1).saturating_sub(self.window);
-        let has_room = |readers: &mut Readers| readers.least_read(self.context, self.offer, enough) >= enough;
+        let has_room = |readers: &mut Readers| match self.queue {
+            // What came before it was done when it was sent.
+            Some(queue) => queue.is_done(enough),
+            None => readers.least_read(self.context, self.offer, enough) >= enough,
+        };
         if has_room(readers) {
             return Ok(());
         }
         let end = Instant::now() + MAX_BLOCKING;
         // Half the window at once: a writer that is woken for each sample read would spend its time on waking.
         let enough_for_half = self.head + 1 - self.window.div_ceil(2).min(self.head);
-        ask_beside(self.wish, self.hot.draining(), enough_for_half);
+        // Items are acknowledged in any order: it is this one that counts.
+        let wanted = if self.queue.is_some() { enough } else { enough_for_half };
+        ask_beside(self.wish, self.hot.draining(), wanted.max(1));
         let outcome = loop {
             let parked = self.context.registry().park();
             if has_room(readers) {
                 break Ok(());
             }
             if Instant::now() >= end {
-                break Err(Error::Timeout(format!(
-                    "{} samples are in flight and a reliable KEEP_ALL subscription has not read on for {} ms; publish \
-                     again, publish less, or use KEEP_LAST",
-                    self.window,
-                    MAX_BLOCKING.as_millis()
-                )));
+                break Err(self.timeout(enough));
             }
             // However it ends, look again.
             let _ = parked.sleep(Some(Deadline::after(LOOK_FOR_THE_DEAD)));
@@ -206,6 +210,19 @@ impl Room<'_> {
         };
         stop_asking_beside(self.wish, self.hot.draining());
         outcome
+    }
+
+    fn timeout(&self, enough: u64) -> Error {
+        let (window, waited) = (self.window, MAX_BLOCKING.as_millis());
+        Error::Timeout(match self.queue {
+            Some(_) => format!(
+                "{window} items are in flight and item {enough} was not acknowledged for {waited} ms; publish again, or less"
+            ),
+            None => format!(
+                "{window} samples are in flight and a reliable KEEP_ALL subscription has not read on for {waited} ms; \
+                 publish again, publish less, or use KEEP_LAST"
+            ),
+        })
     }
 
     fn look_for_the_dead(&self, readers: &mut Readers) {

@@ -15,6 +15,7 @@ use crate::notify::Notifier;
 use crate::peers::Peers;
 use crate::place::Place;
 use crate::publisher::Publisher;
+use crate::queue::Table;
 
 /// Whom a context may meet (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,8 @@ struct Lingering {
 pub(crate) struct Memory {
     pub(crate) writers: Vec<Writer>,
     pub(crate) table: Option<Block>,
+    /// The number of a publisher whose items have a table.
+    pub(crate) queue: Option<u32>,
 }
 
 impl Context {
@@ -287,6 +290,10 @@ impl Context {
         self.held_count.store(held.len(), Ordering::Relaxed);
         drop(held);
         memory.table.into_iter().for_each(|block| arena.free_later(block));
+        memory
+            .queue
+            .into_iter()
+            .for_each(|endpoint| Table::remove(self.registry.dir(), self.registry.context_id(), endpoint));
         arena.trim();
     }
 }

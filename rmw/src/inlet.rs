@@ -16,6 +16,7 @@ mod streams;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use crate::acks::Acks;
 use crate::bounds::Limits;
 use crate::clock::wall_ns;
 use crate::context::{Context, Memory};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::filter::SampleFilter;
 use crate::matching::{class_bit, is_lossless, Channel};
 use crate::message::Sink;
@@ -39,11 +40,13 @@ use consumed::Held;
 use filtering::Filtering;
 use sources::Source;
 use streams::Streams;
+use work::Work;
 
 pub use bounds::SourceLag;
 pub(crate) use read::hazard;
 pub use streams::StreamEvent;
 pub(crate) use streams::StreamNews;
+pub use work::WorkItem;
 
 /// Samples that one take finds gone, beyond those that a reader keeps, before it gives up for now.
 const MISSES_MORE: u64 = 64;
@@ -65,6 +68,8 @@ pub(crate) struct Inlet {
     filtering: Mutex<Filtering>,
     /// Whether somebody wants to know of streams that end.
     watching: AtomicBool,
+    /// Whether it shares work; then `State::work` is there.
+    working: AtomicBool,
     /// The slot was handed on: a service's responses may outlive it.
     retired: AtomicBool,
 }
@@ -108,6 +113,8 @@ struct State {
     acks: Option<Acks>,
     /// Of a subscription that says itself what it has consumed: what it has taken and not consumed.
     held: Option<Held>,
+    /// Of a subscription that claims items.
+    work: Option<Work>,
     /// Whether somebody wants to know how many came.
     counting: bool,
     arrived: u64,
@@ -162,12 +169,14 @@ impl Inlet {
                     && (is_lossless(&plan.qos) || plan.limits.is_some_and(|limits| limits.waits)))
                 .then(Acks::default),
                 held: None,
+                work: None,
                 counting: false,
                 arrived: 0,
                 streams: Streams::default(),
             }),
             filtering: Mutex::default(),
             watching: AtomicBool::new(false),
+            working: AtomicBool::new(false),
             retired: AtomicBool::new(false),
         };
         inlet.set_filter(plan.filter);
@@ -218,6 +227,9 @@ impl Inlet {
         if state.filtered {
             return self.has_passed(state, hot);
         }
+        if state.work.is_some() {
+            return self.has_work(state, hot);
+        }
         self.poll(state, hot);
         self.prune(state, hot);
         state.active != 0
@@ -233,6 +245,10 @@ impl Inlet {
         let _using = self.context.using()?;
         let hot = hot_cell(self.context.registry(), self.slot)?;
         let state = &mut *self.state.lock();
+        if state.work.is_some() {
+            let what = "this subscription shares work: claim items instead of taking messages";
+            return Err(Error::InvalidArgument(what.into()));
+        }
         let outcome = match state.filtered {
             true => self.take_passed(state, hot, read),
             false => self.take_next(state, hot, read),
@@ -280,6 +296,7 @@ impl Inlet {
 impl Drop for Inlet {
     fn drop(&mut self) {
         if !self.retired.load(Ordering::Relaxed) && self.context.is_usable() {
+            self.leave_work();
             self.context.registry().withdraw(self.slot);
             if let Some(acks) = &mut self.state.get_mut().acks {
                 acks.free(&mut self.context.arena().lock());

@@ -1,6 +1,7 @@
 //! The writing half of an endpoint: a ring, its matched readers, and how a sample gets from one to the other.
 
 mod flow;
+mod items;
 mod loans;
 mod progress;
 
@@ -19,6 +20,7 @@ use crate::context::{Context, Memory};
 use crate::error::{Error, Result};
 use crate::matching::{Channel, Offer, Readers};
 use crate::message::{Encapsulation, Outgoing};
+use crate::queue::Table;
 use flow::Flow;
 use loans::Loans;
 
@@ -58,6 +60,8 @@ struct State {
     asks_progress: bool,
     /// Of an outlet that carries a stream.
     flow: Option<Flow>,
+    /// Of an outlet whose items are claimed.
+    queue: Option<Table>,
 }
 
 /// What an outlet is made from.
@@ -91,6 +95,7 @@ impl Outlet {
                 days: 0,
                 asks_progress: false,
                 flow: None,
+                queue: None,
             }),
         }
     }
@@ -146,8 +151,9 @@ impl Outlet {
         state.readers.refresh_if_moved(self.context.registry(), &offer);
         if offer.is_lossless() {
             let most = self.limit(state, state.readers.deepest().max(1));
-            let (window, wish) = (Room::window(most, size), self.wish(state));
-            Room { context: &self.context, offer: &offer, hot: self.hot()?, head, window, wish }
+            let (window, wish, queue) = (Room::window(most, size), self.wish(state), state.queue.as_ref());
+            let window = queue.map_or(window, Table::window);
+            Room { context: &self.context, offer: &offer, hot: self.hot()?, head, window, wish, queue }
                 .wait(&mut state.readers)?;
         }
         if state.readers.any_waited_for() {
@@ -167,8 +173,10 @@ impl Outlet {
     ) -> Result<u64> {
         let (registry, offer, hot) = (self.context.registry(), self.offer(), self.hot()?);
         let unread = state.readers.deepest_unread(registry, offer.bit());
-        let (drained, window) = (unread == 0, self.window(state, unread));
-        let State { writer: Some(writer), readers, scratch, loans, flow, .. } = state else {
+        // What was read of a queue may be given to another consumer, until it is acknowledged.
+        let drained = unread == 0 && state.queue.is_none();
+        let window = self.window(state, unread);
+        let State { writer: Some(writer), readers, scratch, loans, flow, queue, .. } = state else {
             return Err(Error::ShutDown);
         };
         writer.set_window(window);
@@ -178,6 +186,10 @@ impl Outlet {
             writer.retire_all(&mut *self.context.arena().lock(), hold);
         }
         let prepared = prepare(writer, scratch, loans)?;
+        let next = writer.head() + 1;
+        if let Some(cell) = queue.as_ref().and_then(|queue| queue.cell(next)) {
+            cell.open(next);
+        }
         let sequence = prepared
             .commit(&mut self.context.arena().lock(), writer, scratch, hot.head(), hot.ring(), hold)
             .map_err(|source| no_memory(size, source))?;
@@ -230,6 +242,9 @@ impl Outlet {
     /// the depth of the deepest of those; a reader that is behind keeps no more than its own.
     fn window(&self, state: &State, unread: u32) -> u32 {
         let retained = self.history.max(1);
+        if let Some(queue) = &state.queue {
+            return queue.window() as u32;
+        }
         match unread {
             0 => retained,
             depth => self.limit(state, depth).max(self.least_unread).max(retained),
@@ -240,7 +255,8 @@ impl Outlet {
 impl Drop for Outlet {
     fn drop(&mut self) {
         let writers = self.close_loans().into_iter().collect();
-        self.context.retire_outlet(self.slot, Memory { writers, table: None });
+        let queue = self.state.get_mut().queue.take().and_then(|_| self.hot().ok()).map(|hot| hot.owner().1);
+        self.context.retire_outlet(self.slot, Memory { writers, table: None, queue });
     }
 }
 

@@ -167,6 +167,19 @@ impl Publisher {
         self.outlet.has_credit()
     }
 
+    /// Makes the samples of this publisher, which has sent none, the items of a queue: each goes to one of the
+    /// subscriptions that share the work ([`Subscription::share_work`](crate::Subscription::share_work)), and stays until it
+    /// is acknowledged. At most `window` items are neither acknowledged nor, because of one before them, given up: then
+    /// publishing waits, and fails with a time-out, as for any reliable KEEP_ALL publisher. An item that was claimed is for
+    /// the taking again when its consumer dies, gives it back, or does not acknowledge it within `lease`.
+    ///
+    /// # Errors
+    /// The publisher is not reliable, KEEP_ALL and VOLATILE, has a lifespan, has sent something, or carries a stream or a
+    /// queue; the window is not 1 to 65,536 or the lease not 1 ms to 49 days; there is no shared memory.
+    pub fn make_queue(&self, window: usize, lease: Duration) -> Result<()> {
+        self.outlet.begin_queue(window, lease)
+    }
+
     /// Says that the publisher is alive, which an automatic one need not: its process does.
     ///
     /// # Errors

@@ -66,7 +66,7 @@ impl Responses {
             table.leave(&context.arena().lock(), index);
         }
         self.free.push(index);
-        context.free(Memory { writers: vec![writer], table: None });
+        context.free(Memory { writers: vec![writer], ..Memory::default() });
     }
 
     /// Writes a response into the client's ring, and tells the client. Dropped where the client is gone.
@@ -156,6 +156,6 @@ impl Responses {
     /// The memory of all rings, for the time after the service: unread responses stay until they are read.
     pub(crate) fn take_memory(&mut self) -> Memory {
         let writers = self.clients.drain().filter_map(|(_, client)| client.ring).map(|(_, writer)| writer).collect();
-        Memory { writers, table: self.table.take().map(|table| table.block) }
+        Memory { writers, table: self.table.take().map(|table| table.block), queue: None }
     }
 }

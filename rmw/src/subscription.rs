@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::events::{Event, EventCallbacks, EventKind, Events};
 use crate::filter::SampleFilter;
 use crate::graph;
-use crate::inlet::{Inlet, InletPlan, SourceLag, StreamEvent, StreamNews, Taken};
+use crate::inlet::{Inlet, InletPlan, SourceLag, StreamEvent, StreamNews, Taken, WorkItem};
 use crate::loan::{Copier, Loanable, Loans};
 use crate::matching::kept;
 use crate::message::{MessageInfo, Sink, TypeInfo};
@@ -231,6 +231,52 @@ impl Subscription {
             self.inlet.watch_streams();
         }
         self.on_stream.set(callback, || Arc::new(StreamNews(self.inlet.clone())))
+    }
+
+    /// From now on this subscription shares the items of its topic's queues ([`Publisher::make_queue`](crate::Publisher::make_queue)) with others: it
+    /// claims instead of taking. It is ready when an item is for the taking; that includes those that others have claimed and
+    /// lost. The end of a queue comes to all that share it behind the last acknowledgement. Samples of ordinary
+    /// publishers are passed over.
+    ///
+    /// # Errors
+    /// This subscription is not reliable and KEEP_ALL, filters, or holds credit; the context was shut down or belongs to a
+    /// parent process.
+    pub fn share_work(&self) -> Result<()> {
+        self.inlet.share_work()
+    }
+
+    /// Claims the oldest item that is for the taking; `Ok(None)` when there is none. It is this subscription's until it is
+    /// [acknowledged](Self::acknowledge) or [given back](Self::give_back), its lease runs out, or the process dies.
+    ///
+    /// # Errors
+    /// The sink's own error: the item is given back then, or acknowledged where it is no message of the type. This subscription does not [share work](Self::share_work).
+    pub fn claim(&self, sink: Sink<'_>) -> Result<Option<(MessageInfo, WorkItem)>> {
+        Ok(self.inlet.claim(sink)?.map(|(taken, item)| (self.info(&taken), item)))
+    }
+
+    /// Acknowledges an item: nobody gets it any more. False: the claim was lost before, so somebody else has the item, or
+    /// has had it.
+    ///
+    /// # Errors
+    /// The context was shut down or belongs to a parent process.
+    pub fn acknowledge(&self, item: &WorkItem) -> Result<bool> {
+        self.inlet.acknowledge_item(item)
+    }
+
+    /// Gives an item back, for anybody to claim. False: as for [`acknowledge`](Self::acknowledge).
+    ///
+    /// # Errors
+    /// As for [`acknowledge`](Self::acknowledge).
+    pub fn give_back(&self, item: &WorkItem) -> Result<bool> {
+        self.inlet.give_back_item(item)
+    }
+
+    pub(crate) fn shares_work(&self) -> bool {
+        self.inlet.shares_work()
+    }
+
+    pub(crate) fn next_moment(&self) -> Option<u64> {
+        self.inlet.next_lease()
     }
 
     pub(crate) fn streams(&self) -> Option<&Inlet> {

@@ -143,7 +143,7 @@ impl Waitable<'_> {
     fn needs_the_living(&self) -> bool {
         match self {
             Waitable::Event(event) => event.depends_on_the_living(),
-            Waitable::Subscription(subscription) => subscription.streams().is_some(),
+            Waitable::Subscription(subscription) => subscription.streams().is_some() || subscription.shares_work(),
             Waitable::Guard(guard) => guard.needs_the_living(),
             Waitable::Service(_) | Waitable::Client(_) => false,
         }
@@ -153,6 +153,7 @@ impl Waitable<'_> {
     fn next_moment(&self) -> Option<u64> {
         match self {
             Waitable::Event(event) => event.next_moment(),
+            Waitable::Subscription(subscription) => subscription.next_moment(),
             _ => None,
         }
     }

@@ -7,6 +7,7 @@
 //! Nothing read from shared memory is trusted here: every offset, length and index is checked where it is used.
 
 pub mod arena;
+pub mod claim;
 pub mod crash;
 pub mod credit;
 pub mod doorbell;

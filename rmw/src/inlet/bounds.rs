@@ -59,7 +59,8 @@ impl Inlet {
 
     /// Does what the limits say of a source that is too far behind.
     pub(super) fn enforce(&self, state: &mut State, index: usize) {
-        let Some(limits) = state.limits else { return };
+        // Of shared work nobody is behind: it waits for whoever comes.
+        let Some(limits) = state.limits.filter(|_| state.work.is_none()) else { return };
         while let Some(floor) = self.floor(state, index, limits) {
             if limits.sheds {
                 return self.shed(state, index);

@@ -111,6 +111,8 @@ impl Inlet {
         }
         self.poll(state, hot);
         self.scan_if_moved(state);
+        // Whoever claims is told of an error.
+        let _ = self.look_at_work(state, hot);
         self.prune(state, hot);
         (0..state.sources.len()).for_each(|index| self.note_end(state, index));
         self.note_topic(state);

@@ -80,8 +80,8 @@ impl Outlet {
         let _using = self.context.using()?;
         {
             let state = &mut *self.state.lock();
-            if state.flow.is_some() {
-                return Err(Error::InvalidArgument("this publisher has a stream already; destroy that first".into()));
+            if state.flow.is_some() || state.queue.is_some() {
+                return Err(Error::InvalidArgument("this publisher carries a stream already, or a queue".into()));
             }
             state.flow = Some(Flow { window, peak: 0, wish: 0, joined: false, deserted: false });
         }

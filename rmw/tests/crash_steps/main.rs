@@ -12,6 +12,7 @@ mod scene;
 mod services;
 mod victim;
 mod waiting;
+mod working;
 
 use victim::Role;
 
@@ -27,6 +28,9 @@ const ROLES: &[Role] = &[
     ("slow reader", credit::read_slowly),
     ("file maker", memory::make_files),
     ("newcomer", memory::join),
+    ("queue", working::produce),
+    ("worker", working::claim_one),
+    ("acknowledger", working::acknowledge),
 ];
 
 /// Not a test: a victim's process.

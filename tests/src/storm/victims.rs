@@ -1,5 +1,7 @@
 //! The processes that are killed. Each does one thing, over and over, until it is killed or has done it often enough.
 
+mod work;
+
 use super::board::{Board, Fault, Slot, SLOTS};
 use super::sequence::Sequence;
 use super::survivors::{stream_subscription, victims_service, ECHO, LARGE};
@@ -21,7 +23,7 @@ use std::time::Duration;
 pub type Victim = (&'static str, fn(&Life));
 
 /// All of them.
-pub const VICTIMS: [Victim; 21] = [
+pub const VICTIMS: [Victim; 22] = [
     ("publisher", |v| v.publish("/v/flow", Qos::default(), 64, |_| 100)),
     ("latched publisher", |v| v.publish("/v/latched", super::talk::deep_latched(), 64, |_| 100)),
     ("large chunks", |v| v.publish("/v/flow", Qos::default(), 64, |random| 300 + random as usize % 100_000)),
@@ -30,6 +32,7 @@ pub const VICTIMS: [Victim; 21] = [
     ("bursts that nobody reads", Life::burst),
     ("blocked publisher", Life::block),
     ("lender", Life::lend),
+    ("worker", Life::work),
     ("subscription", |v| v.subscribe(false)),
     ("filtering subscription", |v| v.subscribe(true)),
     ("holder of loans", Life::hold_loans),
