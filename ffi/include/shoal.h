@@ -14,6 +14,7 @@
 
 #include <rmw/event_callback_type.h>
 #include <rmw/ret_types.h>
+#include <rmw/serialized_message.h>
 #include <rmw/types.h>
 
 #ifdef __cplusplus
@@ -306,6 +307,54 @@ rmw_ret_t shoal_subscription_hold_credit(const rmw_subscription_t * subscription
 /// Gives the credit of the `count` oldest samples back that were taken and not yet consumed. RMW_RET_INVALID_ARGUMENT, and
 /// nothing is given back, if fewer were taken.
 rmw_ret_t shoal_subscription_consumed(const rmw_subscription_t * subscription, size_t count);
+
+// Work queues
+
+/// An item of a queue, claimed by one of the subscriptions that share it.
+typedef struct shoal_work_item_s
+{
+  /// Its publisher.
+  uint8_t publisher_gid[RMW_GID_STORAGE_SIZE];
+  /// The publisher's number for it, from 1.
+  uint64_t sequence;
+  /// Private.
+  uint64_t private_data[2];
+} shoal_work_item_t;
+
+/// Makes the samples of a publisher, which has sent none, the items of a queue: each goes to one of the subscriptions that
+/// share the work, and stays until it is acknowledged. An item that was claimed is for the taking again when its consumer
+/// dies, goes, gives it back, or has not acknowledged it when `lease` (1 ms to 49 days) is over. Sample n is sent once
+/// item n - `window` (1 to 65,536) is acknowledged; publishing waits for that, and fails with a time-out as to any
+/// reliable KEEP_ALL subscription. RMW_RET_INVALID_ARGUMENT if the publisher is not reliable, KEEP_ALL and VOLATILE, has a
+/// lifespan, has sent something or carries a stream or a queue. Items are kept as long as the publisher or a
+/// subscription that shares them is there. shoal_publisher_finish() ends the queue for all of these at once: each finds
+/// SHOAL_END_OF_STREAM behind the last acknowledgement.
+rmw_ret_t shoal_publisher_make_queue(const rmw_publisher_t * publisher, size_t window, const rmw_time_t * lease);
+
+/// From now on this subscription claims items, and is ready when one is for the taking; taking messages fails. Samples
+/// of publishers without a queue are passed over. RMW_RET_INVALID_ARGUMENT if it is not reliable and KEEP_ALL, filters, or
+/// holds credit.
+rmw_ret_t shoal_subscription_share_work(const rmw_subscription_t * subscription);
+
+/// Claims the oldest item for the taking; `claimed` is false if there is none. One that cannot be deserialized is an error,
+/// and acknowledged.
+rmw_ret_t shoal_subscription_claim(
+  const rmw_subscription_t * subscription, void * ros_message, shoal_work_item_t * item, bool * claimed);
+
+/// The same, as a serialized message.
+rmw_ret_t shoal_subscription_claim_serialized(
+  const rmw_subscription_t * subscription,
+  rmw_serialized_message_t * serialized_message,
+  shoal_work_item_t * item,
+  bool * claimed);
+
+/// Acknowledges an item: nobody gets it any more. `current` is false, and nothing happened, if the claim was lost before.
+rmw_ret_t shoal_subscription_acknowledge(
+  const rmw_subscription_t * subscription, const shoal_work_item_t * item, bool * current);
+
+/// Gives an item back, for anybody to claim. `current` as above.
+rmw_ret_t shoal_subscription_give_back(
+  const rmw_subscription_t * subscription, const shoal_work_item_t * item, bool * current);
 
 // Joining
 

@@ -255,6 +255,71 @@ inline void join_many(const std::vector<const rmw_subscription_t *> & subscripti
   check(shoal_join_many(subscriptions.data(), subscriptions.size()));
 }
 
+/// Makes the samples of a publisher, which has sent none, the items of a queue; see shoal_publisher_make_queue().
+inline void make_queue(const rmw_publisher_t * publisher, size_t window, std::chrono::nanoseconds lease)
+{
+  const rmw_time_t time = span(lease);
+  check(shoal_publisher_make_queue(publisher, window, &time));
+}
+
+/// From now on this subscription claims items.
+inline void share_work(const rmw_subscription_t * subscription)
+{
+  check(shoal_subscription_share_work(subscription));
+}
+
+/// An item of a queue. It goes back when it was not acknowledged by the end of its life, which is before its
+/// subscription's.
+class WorkItem
+{
+public:
+  WorkItem(const rmw_subscription_t * subscription, const shoal_work_item_t & item)
+  : subscription_(subscription), item_(item) {}
+
+  WorkItem(WorkItem && other) noexcept
+  : subscription_(other.subscription_), item_(other.item_)
+  {
+    other.subscription_ = nullptr;
+  }
+
+  ~WorkItem()
+  {
+    bool current = false;
+    if (subscription_ != nullptr && shoal_subscription_give_back(subscription_, &item_, &current) != RMW_RET_OK) {
+      rcutils_reset_error();
+    }
+  }
+
+  WorkItem(const WorkItem &) = delete;
+  WorkItem & operator=(const WorkItem &) = delete;
+  WorkItem & operator=(WorkItem &&) = delete;
+
+  /// The publisher's number for it.
+  uint64_t sequence() const {return item_.sequence;}
+
+  /// Acknowledges it; false if the claim was lost before.
+  bool acknowledge()
+  {
+    bool current = false;
+    check(shoal_subscription_acknowledge(subscription_, &item_, &current));
+    subscription_ = nullptr;
+    return current;
+  }
+
+private:
+  const rmw_subscription_t * subscription_;
+  shoal_work_item_t item_;
+};
+
+/// Claims the oldest item for the taking, into a message of the subscription's type; nothing if there is none.
+inline std::optional<WorkItem> claim(const rmw_subscription_t * subscription, void * ros_message)
+{
+  shoal_work_item_t item;
+  bool claimed = false;
+  check(shoal_subscription_claim(subscription, ros_message, &item, &claimed));
+  return claimed ? std::optional<WorkItem>(std::in_place, subscription, item) : std::nullopt;
+}
+
 /// The publisher's sequence number when the subscription joined.
 inline uint64_t join_bound(const rmw_subscription_t * subscription, const rmw_gid_t & publisher)
 {

@@ -101,6 +101,7 @@ pub fn exports() -> Vec<&'static crate::boundary::hooks::Export> {
         shoal::progress::EXPORTS,
         shoal::streams::EXPORTS,
         shoal::wait::EXPORTS,
+        shoal::work::EXPORTS,
         subscription::EXPORTS,
         take::EXPORTS,
         unsupported::allocations::EXPORTS,

@@ -11,3 +11,4 @@ mod native;
 mod programs;
 mod progress;
 mod streams;
+mod work;

@@ -7,6 +7,7 @@ pub(super) mod interrupt;
 pub(super) mod progress;
 pub(super) mod streams;
 pub(super) mod wait;
+pub(super) mod work;
 
 use shoal_rmw::Outcome;
 
