@@ -6,3 +6,4 @@ pub mod process;
 #[cfg(feature = "crash-steps")]
 pub mod storm;
 pub mod stream;
+pub mod work;

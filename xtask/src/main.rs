@@ -20,6 +20,7 @@ mod scale;
 mod storm;
 mod stream;
 mod wheels;
+mod work;
 
 use clap::{Parser, Subcommand};
 use prefix::Distro;
@@ -74,6 +75,13 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<std::ffi::OsString>,
     },
+    /// 100,000 items of a work queue, shared by processes that are killed. `-- --help` lists the options
+    #[command(disable_help_flag = true)]
+    Work {
+        /// Options of the program `work`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<std::ffi::OsString>,
+    },
     /// The loom models of every memory-order edge: a table of claims, executions and caught twins
     Loom,
     /// Hostile memory, messages, filters and files: each fuzz target of tests/fuzz for some time
@@ -107,6 +115,7 @@ fn dispatch(task: Task) -> Result<(), Failure> {
         Task::Clippy => checks::clippy(),
         Task::Storm(choice) => storm::run(&choice),
         Task::Stream { options } => stream::run(&options),
+        Task::Work { options } => work::run(&options),
         Task::Loom => loom::run(),
         Task::Fuzz(choice) => fuzz::run(&choice),
         Task::Probes(choice) => checks::probes(&choice),

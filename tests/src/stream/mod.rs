@@ -1,7 +1,7 @@
 //! Bytes through a stream between two processes: how fast, in how much memory, and what is left when one of them, or both,
 //! are killed half-way.
 
-mod figures;
+pub(crate) mod figures;
 mod roles;
 
 use crate::process::{die_with_parent, fork_into, shared, signal};
