@@ -158,7 +158,8 @@ impl Outlet {
         }
         if state.readers.any_waited_for() {
             let wish = self.wish(state);
-            let room = Room { context: &self.context, offer: &offer, hot: self.hot()?, head, window: 0, wish };
+            let (hot, queue) = (self.hot()?, None);
+            let room = Room { context: &self.context, offer: &offer, hot, head, window: 0, wish, queue };
             wait_for_bounded(&room, &mut state.readers);
         }
         self.commit(state, size, prepare)
